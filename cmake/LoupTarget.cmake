@@ -1,0 +1,11 @@
+# What every target of ours has in common: the language, hidden symbols, warnings.
+function(loup_configure_target target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wconversion -Wshadow
+    $<$<BOOL:${LOUP_WARNINGS_AS_ERRORS}>:-Werror>)
+endfunction()
