@@ -1,0 +1,92 @@
+# `make help` lists what there is. Every target sets up what it needs by itself.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+CMAKE ?= cmake
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PYTHON := .venv/bin/python
+BUILD = $(CMAKE) --build build/$(1) --parallel $(JOBS)
+
+.PHONY: help
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+
+.PHONY: demo
+demo: build/dev/build.ninja ## Build and run the quick starts in C++ and Python
+	@$(call BUILD,dev) --target quickstart _loup
+	@echo '== examples/quickstart.cpp'
+	@build/dev/bin/quickstart
+	@echo '== examples/quickstart.py'
+	@PYTHONPATH=build/dev/python $(PYTHON) examples/quickstart.py
+
+.PHONY: build
+build: build/dev/build.ninja ## Build everything; .venv then has loup and imports loup
+	@$(call BUILD,dev)
+	@ln -sfn ../../build/dev/bin/loup .venv/bin/loup
+	@echo ../../../../build/dev/python > "$$(echo .venv/lib/python3.*/site-packages)/loup-dev.pth"
+
+.PHONY: test
+test: build ## Build everything and run all tests
+	@$(PYTHON) tools/run_tests
+
+.PHONY: asan
+asan: build/asan/build.ninja ## Run the C++ tests under the address and undefined-behaviour sanitizers
+	@$(call BUILD,asan)
+	@$(PYTHON) tools/run_tests --build build/asan $(LAYERS)
+
+.PHONY: tsan
+tsan: build/tsan/build.ninja ## Run the C++ tests under the thread sanitizer; LAYERS="base ops" picks
+	@$(call BUILD,tsan) $(if $(LAYERS),--target $(LAYERS:%=%_tests))
+	@$(PYTHON) tools/run_tests --build build/tsan $(LAYERS)
+
+.PHONY: bench
+bench: bench-build ## Measure loup beside its peers; TASKS=sum picks
+	@PYTHONPATH=build/release/python $(PYTHON) bench/run.py $(TASKS)
+
+.PHONY: bench-check
+bench-check: bench-build ## Measure and exit 1 when a task is below its floor
+	@PYTHONPATH=build/release/python $(PYTHON) bench/run.py --check $(TASKS)
+
+.PHONY: bench-peers
+bench-peers: ## Install the libraries that the benchmarks compare with
+	@tools/setup --peers
+
+.PHONY: bench-build
+bench-build: build/release/build.ninja
+	@$(call BUILD,release) --target loup _loup loup_bench_limit
+
+.PHONY: lint
+lint: setup-lint build/clang/build.ninja ## Check formatting, names, types and layout of the sources
+	@$(PYTHON) tools/lint
+
+.PHONY: format
+format: setup-lint ## Format all sources
+	@$(PYTHON) tools/lint --fix
+
+.PHONY: docs
+docs: build ## Regenerate docs/ops.md and the stored stubs
+	@mkdir -p docs
+	@.venv/bin/loup ops --markdown > build/dev/ops.md
+	@cp build/dev/ops.md docs/ops.md
+	@cp build/dev/python/loup/_loup.pyi python/loup/_loup.pyi
+
+.PHONY: install
+install: build/release/build.ninja ## Install the library, headers and tool to PREFIX (/usr/local)
+	@$(call BUILD,release) --target loup loup_cli
+	@$(CMAKE) --install build/release --prefix $(PREFIX)
+
+.PHONY: clean
+clean: ## Remove what was built; .venv stays
+	@rm -rf build
+
+.PHONY: setup setup-lint
+setup:
+	@tools/setup
+setup-lint:
+	@tools/setup --lint
+
+build/clang/build.ninja: | setup-lint
+build/%/build.ninja: CMakePresets.json | setup
+	@$(CMAKE) --preset $*
+	@touch $@
