@@ -1,0 +1,146 @@
+"""Contestants that a user would write by hand: one table, an entry per op.
+
+Gifts: contestants named "float mask" get the mask as floats, prepared outside the timing.
+They multiply, so a NaN under the mask would show.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .peers import OtherTask, Peer, torch_step, torch_tensors
+from .tasks import Case
+from .timing import Call
+
+Formula = Callable[[Any, Any], Any]
+
+
+def _torch(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
+    """Run formula(torch, case)(x, mask) eagerly."""
+    return lambda case: torch_step(formula(importlib.import_module("torch"), case), case)
+
+
+def _compiled(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
+    def make(case: Case) -> Call:
+        torch = importlib.import_module("torch")
+        torch._dynamo.reset()
+        return torch_step(torch.compile(formula(torch, case), dynamic=False), case)
+
+    return make
+
+
+def _mlx(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
+    """Run formula(mlx.core, case)(x, mask) compiled, on the CPU."""
+
+    def make(case: Case) -> Call:
+        mlx = importlib.import_module("mlx.core")
+        mlx.set_default_device(mlx.cpu)
+        x = mlx.array(case.x, dtype=getattr(mlx, case.dtype))
+        mask = mlx.array(case.mask)
+        mlx.eval(x, mask)
+        function = formula(mlx, case)
+        if case.backward:
+            function = mlx.grad(function)
+        compiled = mlx.compile(function)
+
+        def step(x: Any, mask: Any) -> Any:
+            result = compiled(x, mask)
+            mlx.eval(result)
+            return result
+
+        return Call(step, (x, mask))
+
+    return make
+
+
+def _einsum(case: Case) -> str:
+    """Return the subscripts of a masked sum, such as "ij,ij->i"."""
+    if case.backward or case.dtype == "int32" or case.mask.shape != case.x.shape:
+        raise OtherTask
+    letters = "ijk"[: case.x.ndim]
+    gone = letters if case.dim is None else letters[case.dim]
+    return f"{letters},{letters}->{''.join(c for c in letters if c not in gone)}"
+
+
+def _sum_where(torch: Any, case: Case) -> Formula:
+    def formula(x: Any, mask: Any) -> Any:
+        return torch.where(mask, x, 0).sum(dim=case.dim)
+
+    return formula
+
+
+def _sum_product(torch: Any, case: Case) -> Formula:
+    return lambda x, mask: (x * mask).sum(dim=case.dim)
+
+
+def _sum_einsum(torch: Any, case: Case) -> Formula:
+    subscripts = _einsum(case)
+    return lambda x, mask: torch.einsum(subscripts, x, mask.to(x.dtype))
+
+
+def _sum_einsum_float(case: Case) -> Call:
+    torch = importlib.import_module("torch")
+    x, mask = torch_tensors(case)
+    return Call(torch.einsum, (_einsum(case), x, mask.to(x.dtype)))
+
+
+def _sum_bmm_float(case: Case) -> Call:
+    torch = importlib.import_module("torch")
+    if case.lengths is None:
+        raise OtherTask
+    x, mask = torch_tensors(case)
+    weights = mask.to(x.dtype).transpose(1, 2).contiguous()
+    return Call(lambda weights, x: torch.bmm(weights, x).squeeze(1), (weights, x))
+
+
+def _sum_slices(case: Case) -> Call:
+    torch = importlib.import_module("torch")
+    if case.lengths is None:
+        raise OtherTask
+    x, _ = torch_tensors(case)
+    lengths = case.lengths.tolist()
+
+    def slices(x: Any) -> Any:
+        out = x.new_empty(len(lengths), x.shape[-1])
+        for b, length in enumerate(lengths):
+            torch.sum(x[b, :length], 0, out=out[b])
+        return out
+
+    return Call(slices, (x,))
+
+
+def _sum_numpy_slices(case: Case) -> Call:
+    if case.lengths is None:
+        raise OtherTask
+    lengths = case.lengths.tolist()
+
+    def slices(x: Any) -> Any:
+        return np.stack([x[b, :length].sum(0) for b, length in enumerate(lengths)])
+
+    return Call(slices, (case.x,))
+
+
+def _mlx_sum(mlx: Any, case: Case) -> Formula:
+    def formula(x: Any, mask: Any) -> Any:
+        return mlx.sum(mlx.where(mask, x, mlx.array(0, dtype=x.dtype)), axis=case.dim)
+
+    return formula
+
+
+BY_HAND: dict[str, list[Peer]] = {
+    "sum": [
+        Peer("torch where", "torch", _torch(_sum_where)),
+        Peer("torch product", "torch", _torch(_sum_product)),
+        Peer("torch einsum", "torch", _torch(_sum_einsum)),
+        Peer("torch einsum, float mask", "torch", _sum_einsum_float),
+        Peer("torch bmm, float mask", "torch", _sum_bmm_float),
+        Peer("torch slices", "torch", _sum_slices),
+        Peer("torch.compile", "torch", _compiled(_sum_where)),
+        Peer("numpy slices", "numpy", _sum_numpy_slices),
+        Peer("mlx", "mlx", _mlx(_mlx_sum)),
+    ],
+}

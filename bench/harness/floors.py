@@ -1,0 +1,114 @@
+"""Where an op counts as finished: one table, by op and task.
+
+Ratios are times of the peer over times of loup. A floor that was not measured is not met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a task must reach; None asks nothing."""
+
+    masked: float | None = None  # × torch.masked
+    tuned: float | None = None  # × torch.masked with huge pages and kept memory
+    best: float | None = None  # × the best peer of any kind
+    limit: float | None = None  # % of the plain reader's or copier's speed
+    where: float | None = None  # × numpy where=
+    micros: float | None = None  # µs at most
+    pace: float | None = None  # × the float32 time that the bytes imply, at most
+
+    def asked(self) -> dict[str, float]:
+        """Return the floors that are set, by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+AT_MOST = frozenset({"micros", "pace"})
+
+LABELS = {
+    "masked": "x torch.masked",
+    "tuned": "x tuned torch.masked",
+    "best": "x best peer",
+    "limit": "% of the limit",
+    "where": "x numpy where=",
+    "micros": "µs",
+    "pace": "x the time of its bytes",
+}
+
+_SMALL = Floor(masked=100, where=6, micros=0.6)
+_HALF = Floor(pace=1.15)
+_DTYPES = {"row_f64": _HALF, "row_f16": _HALF, "row_bf16": _HALF}
+_COLUMN = Floor(masked=15, tuned=8, best=6, limit=60)
+_COMMON = {"column": _COLUMN, "transposed": _COLUMN, "small": _SMALL, **_DTYPES}
+
+
+def _streaming(limit: float) -> dict[str, Floor]:
+    row = Floor(masked=15, best=3.5, limit=limit)
+    # In the cache the mask costs more than the reading: no share of the limit is asked.
+    return {"row": row, "all": row, "cache": Floor(masked=15, best=3.5), **_COMMON}
+
+
+def _rows(row: Floor) -> dict[str, Floor]:
+    return {"row": row, **_COMMON}
+
+
+_ARG = Floor(masked=20, best=3, limit=65)
+_VAR = Floor(masked=40, tuned=18, best=11, limit=55)
+_POOL_AMAX = Floor(masked=22, tuned=7, best=1.4, limit=80)
+
+FLOORS: dict[str, dict[str, Floor]] = {
+    "sum": {
+        **_streaming(80),
+        "pool": Floor(masked=22, tuned=9, best=1.7, limit=80),
+        "short8": Floor(masked=6, best=2, limit=35),
+        "short40": Floor(masked=10, best=2, limit=65),
+        "short64": Floor(masked=15, best=2, limit=85),
+    },
+    "mean": {
+        **_streaming(70),
+        "pool": Floor(masked=30, tuned=18, best=1.7, limit=80),
+        "backward": Floor(masked=30, tuned=12, best=12, limit=55),
+    },
+    "prod": _streaming(70),
+    "amax": {**_streaming(80), "pool": _POOL_AMAX},
+    "amin": {**_streaming(80), "pool": _POOL_AMAX},
+    "norm": {**_streaming(80), "all": Floor(masked=10, best=3.5, limit=80)},
+    "argmax": _rows(_ARG),
+    "argmin": _rows(_ARG),
+    "var": _rows(_VAR),
+    "std": _rows(_VAR),
+    "median": _rows(Floor(masked=22, tuned=18, best=12)),
+    "logsumexp": _rows(Floor(masked=18, best=8, limit=45)),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A floor and what was reached; `value` is None when it could not be measured."""
+
+    kind: str
+    floor: float
+    value: float | None
+
+    @property
+    def met(self) -> bool:
+        if self.value is None:
+            return False
+        return self.value <= self.floor if self.kind in AT_MOST else self.value >= self.floor
+
+    def __str__(self) -> str:
+        bound = "at most" if self.kind in AT_MOST else "at least"
+        rule = f"expected {bound} {self.floor:g} {LABELS[self.kind]}"
+        if self.value is None:
+            return f"{rule}, got no measurement"
+        far = abs(self.value / self.floor - 1) * 100
+        return f"{rule}, got {self.value:.3g} ({far:.0f} % off)"
+
+
+def judge(op: str, task: str, reached: dict[str, float | None]) -> list[Verdict]:
+    """Compare what a task reached with its floors."""
+    floor = FLOORS.get(op, {}).get(task, Floor())
+    return [Verdict(kind, value, reached.get(kind)) for kind, value in floor.asked().items()]

@@ -1,0 +1,204 @@
+"""Contestants found by the name of the op: loup, NumPy and the libraries that are installed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .reference import TORCH_KEYWORDS, WHERE_KEYWORDS
+from .tasks import Case
+from .timing import Call
+
+OURS = "loup"
+TORCH_MASKED = "torch.masked"
+NUMPY_WHERE = "numpy where="
+
+
+class NotOffered(Exception):
+    """The library has no way to do this task."""
+
+
+class OtherTask(Exception):
+    """The contestant is meant for other tasks; nothing to report."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A named way to build the call for a case; raises NotOffered where there is none."""
+
+    name: str
+    library: str
+    make: Callable[[Case], Call]
+
+
+def _offered(module: Any, op: str) -> Callable[..., Any]:
+    function: Callable[..., Any] | None = getattr(module, op, None)
+    if function is None:
+        raise NotOffered(f"has no {op}")
+    return function
+
+
+def ours(case: Case) -> Call:
+    """Return the call of loup itself."""
+    loup = importlib.import_module("loup")
+    function = _offered(loup.masked, case.op)
+    mask = loup.asarray(case.mask)
+    if case.backward:
+        x = loup.tensor(case.x, requires_grad=True)
+
+        def step(x: Any, mask: Any) -> Any:
+            x.grad = None
+            function(x, None, mask=mask).backward()
+            return x.grad
+
+        return Call(step, (x, mask))
+    if case.dtype == "bfloat16":
+        x = loup.tensor(case.x, dtype=loup.bfloat16)
+    else:
+        x = loup.asarray(case.x)
+    return Call(function, (x, case.dim), {"mask": mask})
+
+
+def torch_tensors(case: Case) -> tuple[Any, Any]:
+    """Return x and mask as torch tensors over the same memory, bfloat16 as a copy."""
+    torch = importlib.import_module("torch")
+    x, mask = torch.from_numpy(case.x), torch.from_numpy(case.mask)
+    if case.dtype == "bfloat16":
+        x = x.to(torch.bfloat16)
+    if case.backward:
+        x = x.clone().requires_grad_()
+    return x, mask
+
+
+def torch_step(function: Callable[[Any, Any], Any], case: Case) -> Call:
+    """Return the call, with backward if the case asks for it."""
+    x, mask = torch_tensors(case)
+    if not case.backward:
+        return Call(function, (x, mask))
+
+    def step(x: Any, mask: Any) -> Any:
+        x.grad = None
+        function(x, mask).backward()
+        return x.grad
+
+    return Call(step, (x, mask))
+
+
+def _torch_masked(case: Case) -> Call:
+    torch = importlib.import_module("torch")
+    function = _offered(torch.masked, case.op)
+    keywords = TORCH_KEYWORDS.get(case.op, {})
+    if case.backward:
+        return torch_step(lambda x, m: function(x, dim=None, mask=m, **keywords), case)
+    x, mask = torch_tensors(case)
+    return Call(function, (x,), {"dim": case.dim, "mask": mask, **keywords})
+
+
+def _numpy_data(case: Case) -> Any:
+    if case.backward:
+        raise NotOffered("has no gradients")
+    if case.dtype != "bfloat16":
+        return case.x
+    ml_dtypes = importlib.import_module("ml_dtypes")
+    return case.x.astype(ml_dtypes.bfloat16)
+
+
+def _numpy_where(case: Case) -> Call:
+    x = _numpy_data(case)
+    keywords = WHERE_KEYWORDS.get(case.op, {})
+    function = _offered(np, case.op)
+    return Call(function, (x,), {"axis": case.dim, "where": case.mask, **keywords})
+
+
+def _numpy_ma(case: Case) -> Call:
+    hidden = ~np.broadcast_to(case.mask, case.x.shape)
+    if case.x.flags.f_contiguous:
+        hidden = np.asfortranarray(hidden)
+    x = np.ma.array(_numpy_data(case), mask=hidden)
+    method = {"amax": "max", "amin": "min"}.get(case.op, case.op)
+    return Call(_offered(x, method), kwargs={"axis": case.dim})
+
+
+def _bottleneck(case: Case) -> Call:
+    bottleneck = importlib.import_module("bottleneck")
+    if case.backward:
+        raise NotOffered("has no gradients")
+    if case.dtype not in ("float32", "float64"):
+        raise NotOffered("codes masks as NaN in float32 and float64 only")
+    function = _offered(bottleneck, "nan" + {"amax": "max", "amin": "min"}.get(case.op, case.op))
+    x = case.x.copy(order="K")
+    x[~np.broadcast_to(case.mask, x.shape)] = np.nan
+    return Call(function, (x,), {"axis": case.dim})
+
+
+def _one_dimension(case: Case) -> tuple[Any, Any]:
+    if case.backward:
+        raise NotOffered("has no gradients")
+    if case.dim is not None and case.x.ndim > 1:
+        raise NotOffered("reduces one-dimensional data only")
+    return case.x.reshape(-1), case.mask.reshape(-1)
+
+
+def _pyarrow(case: Case) -> Call:
+    x, mask = _one_dimension(case)
+    pyarrow = importlib.import_module("pyarrow")
+    compute = importlib.import_module("pyarrow.compute")
+    function = _offered(compute, {"amax": "max", "amin": "min"}.get(case.op, case.op))
+    return Call(function, (pyarrow.array(x, mask=~mask),))
+
+
+def _polars(case: Case) -> Call:
+    x, mask = _one_dimension(case)
+    polars = importlib.import_module("polars")
+    series = polars.DataFrame({"x": x, "mask": mask}).select(
+        polars.when(polars.col("mask")).then(polars.col("x")).alias("x")
+    )["x"]
+    return Call(_offered(series, {"amax": "max", "amin": "min"}.get(case.op, case.op)))
+
+
+def _jax(case: Case) -> Call:
+    jax = importlib.import_module("jax")
+    jnp = importlib.import_module("jax.numpy")
+    function = _offered(jnp, case.op)
+    keywords = WHERE_KEYWORDS.get(case.op, {})
+
+    def reduce(x: Any, mask: Any) -> Any:
+        return function(x, axis=case.dim, where=mask, **keywords)
+
+    compiled = jax.jit(jax.value_and_grad(reduce) if case.backward else reduce)
+    x = jnp.asarray(case.x, dtype=case.dtype)
+    mask = jnp.asarray(case.mask)
+    if case.backward:
+        return Call(lambda x, m: jax.block_until_ready(compiled(x, m))[1], (x, mask))
+    return Call(lambda x, m: compiled(x, m).block_until_ready(), (x, mask))
+
+
+PEERS: list[Peer] = [
+    Peer(TORCH_MASKED, "torch", _torch_masked),
+    Peer(NUMPY_WHERE, "numpy", _numpy_where),
+    Peer("numpy.ma", "numpy", _numpy_ma),
+    Peer("bottleneck", "bottleneck", _bottleneck),
+    Peer("pyarrow", "pyarrow", _pyarrow),
+    Peer("polars", "polars", _polars),
+    Peer("jax.jit", "jax", _jax),
+]
+
+
+def to_array(library: str, value: Any) -> np.ndarray[Any, Any]:
+    """Convert a contestant's result to float64."""
+    if library == "loup":
+        loup = importlib.import_module("loup")
+        return np.asarray(value.to(loup.float64))
+    if library == "torch":
+        array: np.ndarray[Any, Any] = value.detach().double().numpy()
+        return array
+    if library == "mlx":
+        mlx = importlib.import_module("mlx.core")
+        value = np.array(value.astype(mlx.float32) if value.dtype == mlx.bfloat16 else value)
+    if library == "pyarrow":
+        value = value.as_py()
+    return np.asarray(value, dtype=np.float64)

@@ -1,0 +1,127 @@
+"""What came out of one task: times, ratios, and the floors it met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import limit, peers
+from .floors import Verdict, judge
+from .tasks import Case
+from .timing import Contestant, Timing
+
+COMPANION = "loup, float32"  # the same task in float32, beside a task of another dtype
+
+
+@dataclass
+class Result:
+    """One row of the table."""
+
+    op: str
+    task: str
+    shape: tuple[int, ...]
+    dtype: str
+    dim: int | None
+    moved: int
+    note: str
+    pace_bytes: float | None = None  # bytes of this task over those of the float32 task
+    contestants: list[Contestant] = field(default_factory=list)
+    timings: dict[str, Timing] = field(default_factory=dict)
+    tuned: dict[str, Any] | None = None  # the row of the tuned process
+
+    @classmethod
+    def of(cls, case: Case) -> Result:
+        return cls(case.op, case.task, case.x.shape, case.dtype, case.dim, case.moved, case.note)
+
+    @property
+    def name(self) -> str:
+        return f"{self.op}.{self.task}"
+
+    def best(self, name: str) -> float | None:
+        """Return the least time of a contestant, in seconds."""
+        timing = self.timings.get(name)
+        return timing.best if timing else None
+
+    @property
+    def ours(self) -> float | None:
+        return self.best(peers.OURS)
+
+    @property
+    def limit(self) -> float | None:
+        times = [t.best for name, t in self.timings.items() if name.startswith(limit.NAME)]
+        return min(times, default=None)
+
+    def ratio(self, name: str) -> float | None:
+        """Return how many times slower than loup a contestant is."""
+        other, ours = self.best(name), self.ours
+        return other / ours if other is not None and ours else None
+
+    def _peer_ratios(self) -> dict[str, float]:
+        """Return the ratio of every peer, those of the tuned process included."""
+        own = {peers.OURS, COMPANION}
+        names = [n for n in self.timings if n not in own and not n.startswith(limit.NAME)]
+        ratios = {name: self.ratio(name) for name in names}
+        if self.tuned:
+            ratios.update({f"{n}, tuned": r for n, r in self.tuned["peer_ratios"].items()})
+        return {name: ratio for name, ratio in ratios.items() if ratio is not None}
+
+    @property
+    def best_peer(self) -> tuple[str, float] | None:
+        """Return the name and ratio of the fastest peer."""
+        ratios = self._peer_ratios()
+        return min(ratios.items(), key=lambda item: item[1]) if ratios else None
+
+    def reached(self) -> dict[str, float | None]:
+        """Return the measured value for every kind of floor."""
+        ours, least = self.ours, self.limit
+        best, companion = self.best_peer, self.best(COMPANION)
+        pace = None
+        if ours and companion and self.pace_bytes:
+            pace = ours / companion / self.pace_bytes
+        return {
+            "masked": self.ratio(peers.TORCH_MASKED),
+            "tuned": self.tuned["peer_ratios"].get(peers.TORCH_MASKED) if self.tuned else None,
+            "best": best[1] if best else None,
+            "limit": 100 * least / ours if least and ours else None,
+            "where": self.ratio(peers.NUMPY_WHERE),
+            "micros": ours * 1e6 if ours else None,
+            "pace": pace,
+        }
+
+    def verdicts(self) -> list[Verdict]:
+        """Return the task's floors and what it reached."""
+        return judge(self.op, self.task, self.reached())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything measured, times in seconds."""
+        measured = [
+            {
+                "name": each.name,
+                "library": each.library,
+                "min": self.timings[each.name].best,
+                "median": self.timings[each.name].median,
+                "samples": len(self.timings[each.name].samples),
+                "error": each.error,
+            }
+            for each in self.contestants
+            if each.name in self.timings
+        ]
+        best = self.best_peer
+        return {
+            "op": self.op,
+            "task": self.task,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "dim": self.dim,
+            "bytes": self.moved,
+            "note": self.note,
+            "contestants": measured,
+            "best_peer": best[0] if best else None,
+            "peer_ratios": self._peer_ratios(),
+            "reached": self.reached(),
+            "floors": [
+                {"kind": v.kind, "floor": v.floor, "value": v.value, "met": v.met}
+                for v in self.verdicts()
+            ],
+            "tuned": self.tuned,
+        }

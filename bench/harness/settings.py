@@ -1,0 +1,66 @@
+"""What holds for a whole run: repeats, threads, and the environment that libraries read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+KEEP_MEMORY = 1 << 32
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure."""
+
+    threads: int = 2
+    quick: bool = False
+    tuned: bool = False
+    limit_library: str | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Times that every contestant gets its turn."""
+        return 3 if self.quick else 8
+
+    @property
+    def burst(self) -> tuple[int, int]:
+        """Fewest and most samples of one turn; rounds times the fewest are at least 20."""
+        return (1, 5) if self.quick else (3, 20)
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """Return the environment variables that give every library its number of threads."""
+    count = str(threads)
+    return {
+        "LOUP_NUM_THREADS": count,
+        "OMP_NUM_THREADS": count,
+        "MKL_NUM_THREADS": count,
+        "OPENBLAS_NUM_THREADS": count,
+        "POLARS_MAX_THREADS": count,
+        "NPROC": count,  # jaxlib's pool
+        "JAX_PLATFORMS": "cpu",
+        "JAX_ENABLE_X64": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+
+
+def tuned_variables() -> dict[str, str]:
+    """Return what lets torch keep its memory: huge pages, and a glibc that gives nothing back."""
+    return {
+        "THP_MEM_ALLOC_ENABLE": "1",
+        "MALLOC_TRIM_THRESHOLD_": str(KEEP_MEMORY),
+        "MALLOC_TOP_PAD_": str(64 << 20),
+        "MALLOC_MMAP_THRESHOLD_": str(KEEP_MEMORY),
+        "GLIBC_TUNABLES": (
+            f"glibc.malloc.trim_threshold={KEEP_MEMORY}"
+            f":glibc.malloc.top_pad={64 << 20}"
+            f":glibc.malloc.mmap_threshold={KEEP_MEMORY}"
+        ),
+    }
+
+
+def pin(threads: int) -> None:
+    """Keep this process on `threads` cores and tell the libraries; call before importing them."""
+    os.environ.update(thread_variables(threads))
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[:threads])

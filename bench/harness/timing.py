@@ -1,0 +1,136 @@
+"""Interleaved timing: every contestant in turn, a burst at a time, in one process."""
+
+from __future__ import annotations
+
+import gc
+import math
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .settings import Settings
+
+SETTLE_SECONDS = 0.003  # threads of the library before still spin; let them go to sleep
+TURN_SECONDS = 0.03
+TINY_SECONDS = 0.0002  # below this a sample is a loop,
+SAMPLE_SECONDS = 0.001  # at least this long
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function and its arguments, written out at the call site when timed."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> Any:
+        return self.function(*self.args, **self.kwargs)
+
+    def loop(self) -> Callable[[int], None]:
+        """Compile a loop that makes the plain call, without a wrapper's cost."""
+        names: dict[str, Any] = {"function": self.function}
+        parts = []
+        for i, value in enumerate(self.args):
+            names[f"a{i}"] = value
+            parts.append(f"a{i}")
+        for key, value in self.kwargs.items():
+            names[f"k_{key}"] = value
+            parts.append(f"{key}=k_{key}")
+        bound = ", ".join(f"{name}={name}" for name in names)
+        source = (
+            f"def loop(count, *, {bound}):\n"
+            f"    for _ in range(count):\n"
+            f"        function({', '.join(parts)})\n"
+        )
+        exec(source, names)
+        loop: Callable[[int], None] = names["loop"]
+        return loop
+
+
+@dataclass
+class Contestant:
+    """One way to do a task."""
+
+    name: str
+    library: str
+    call: Call
+    error: float | None = None  # of its result, against the float64 reference
+
+
+@dataclass
+class Timing:
+    """Seconds per call of one contestant."""
+
+    samples: list[float] = field(default_factory=list)
+    preempted: list[bool] = field(default_factory=list)
+
+    @property
+    def best(self) -> float:
+        return min(self.samples)
+
+    @property
+    def median(self) -> float:
+        """Median of the samples without preemption, where there are at least five."""
+        pairs = zip(self.samples, self.preempted, strict=True)
+        quiet = [seconds for seconds, preempted in pairs if not preempted]
+        return statistics.median(quiet if len(quiet) >= 5 else self.samples)
+
+
+def _preemptions() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+@dataclass
+class _Turn:
+    contestant: Contestant
+    loop: Callable[[int], None]
+    calls: int  # per sample
+    burst: int  # samples per turn
+    timing: Timing = field(default_factory=Timing)
+
+    def play(self) -> None:
+        for _ in range(self.burst):
+            before = _preemptions()
+            start = time.perf_counter()
+            self.loop(self.calls)
+            seconds = time.perf_counter() - start
+            self.timing.preempted.append(_preemptions() != before)
+            self.timing.samples.append(seconds / self.calls)
+
+
+def _warm_up(contestant: Contestant, settings: Settings) -> _Turn:
+    loop = contestant.call.loop()
+    loop(2)
+    seconds = math.inf
+    for calls in (1, 1, 10, 100):
+        start = time.perf_counter()
+        loop(calls)
+        seconds = min(seconds, (time.perf_counter() - start) / calls)
+        if seconds > TINY_SECONDS and calls > 1:
+            break
+    calls = math.ceil(SAMPLE_SECONDS / seconds) if seconds < TINY_SECONDS else 1
+    fewest, most = settings.burst
+    burst = max(fewest, min(most, int(TURN_SECONDS / (seconds * calls))))
+    return _Turn(contestant, loop, calls, burst)
+
+
+def measure(contestants: Sequence[Contestant], settings: Settings) -> dict[str, Timing]:
+    """Time the contestants in turns; every other round goes backwards."""
+    turns = [_warm_up(contestant, settings) for contestant in contestants]
+    gc.collect()
+    gc.disable()
+    try:
+        library = ""
+        for number in range(settings.rounds):
+            for turn in turns if number % 2 == 0 else reversed(turns):
+                if turn.contestant.library != library:
+                    time.sleep(SETTLE_SECONDS)
+                library = turn.contestant.library
+                turn.play()
+    finally:
+        gc.enable()
+    return {turn.contestant.name: turn.timing for turn in turns}
