@@ -1,0 +1,7 @@
+#include "loup/base/error.h"
+
+namespace loup {
+
+Error::~Error() = default;
+
+}  // namespace loup

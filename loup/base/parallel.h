@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "loup/export.h"
+
+namespace loup {
+
+/// How many threads `parallel_for` uses. By default the CPUs this process may use (affinity and
+/// cgroup limit), divided by the MPI ranks on this host; LOUP_NUM_THREADS overrides it.
+LOUP_EXPORT int num_threads();
+
+/// Sets the number of threads from now on; ValueError unless it lies in [1, 1024].
+LOUP_EXPORT void set_num_threads(int count);
+
+namespace detail {
+using Chunk = void (*)(void* body, std::int64_t index);
+LOUP_EXPORT void run_parallel(std::int64_t count, Chunk chunk, void* body);
+LOUP_EXPORT void run_serial(std::int64_t count, Chunk chunk, void* body);
+template <class Body>
+void call(void* body, std::int64_t index) {
+  (*static_cast<Body*>(body))(index);
+}
+template <class Body>
+void* erase(Body& body) {
+  return const_cast<void*>(static_cast<const void*>(std::addressof(body)));
+}
+}  // namespace detail
+
+/// Calls `body(i)` once for every i in [0, count), on up to num_threads() threads in any order.
+/// The first exception of a body ends the loop and is rethrown. May be nested, and works in a
+/// forked child.
+template <class Body>
+void parallel_for(std::int64_t count, Body&& body) {
+  detail::run_parallel(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
+}
+
+/// Work below this many bytes is done faster by one thread than by waking a second.
+inline constexpr std::int64_t serial_bytes = 512 * 1024;
+
+/// `parallel_for` when all bodies together read and write `bytes`: serial when that is little.
+template <class Body>
+void parallel_for(std::int64_t count, std::int64_t bytes, Body&& body) {
+  const auto run = bytes > serial_bytes ? detail::run_parallel : detail::run_serial;
+  run(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
+}
+
+/// While alive, loops started by this thread call `check` between chunks, some 20 times a second.
+/// A check that throws ends the loop: this is how Ctrl-C reaches a long computation.
+class LOUP_EXPORT InterruptScope {
+ public:
+  using Check = void (*)();
+  explicit InterruptScope(Check check);
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  Check previous_;
+};
+
+}  // namespace loup

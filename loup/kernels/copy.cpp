@@ -1,0 +1,184 @@
+#include "loup/kernels/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "loup/base/axes.h"
+#include "loup/base/parallel.h"
+#include "loup/kernels/half.h"
+
+namespace loup::kernels {
+
+namespace {
+
+/// A task of an n-dimensional loop: this many elements, some 100 KB.
+constexpr std::int64_t task_elements = 32 * 1024;
+/// Planes whose rows lie closer together than their columns are walked in squares of this size, so
+/// that both sides stay in cache.
+constexpr std::int64_t square = 32;
+
+template <class To, class From>
+void convert_run(To* to, const From* from, std::int64_t count) {
+  if constexpr (std::is_same_v<To, From>) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
+  } else if constexpr (std::is_same_v<To, float> &&
+                       (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>)) {
+    widen(from, to, count);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = convert<To>(from[i]);
+  }
+}
+
+template <class To, class From>
+void copy_typed(const Plane& to, const ConstPlane& from, std::int64_t rows, std::int64_t cols) {
+  To* const out = reinterpret_cast<To*>(to.data);
+  const From* const in = reinterpret_cast<const From*>(from.data);
+  if (to.col == 1 && from.col == 1) {
+    const bool is_flat = to.row == cols && from.row == cols;
+    const std::int64_t runs = is_flat ? 1 : rows;
+    for (std::int64_t r = 0; r < runs; ++r) {
+      convert_run(out + r * to.row, in + r * from.row, is_flat ? rows * cols : cols);
+    }
+    return;
+  }
+  for (std::int64_t r0 = 0; r0 < rows; r0 += square) {
+    const std::int64_t r1 = std::min(rows, r0 + square);
+    for (std::int64_t c0 = 0; c0 < cols; c0 += square) {
+      const std::int64_t c1 = std::min(cols, c0 + square);
+      for (std::int64_t r = r0; r < r1; ++r) {
+        To* const line = out + r * to.row;
+        const From* const source = in + r * from.row;
+        for (std::int64_t c = c0; c < c1; ++c) {
+          line[c * to.col] = convert<To>(source[c * from.col]);
+        }
+      }
+    }
+  }
+}
+
+template <std::size_t K>
+Axes<K> axes_of(const Shape& shape, const std::array<const Array*, K>& arrays) {
+  Axes<K> axes;
+  for (int i = 0; i < shape.size(); ++i) {
+    Axis<K> axis{shape[i], {}};
+    for (std::size_t k = 0; k < K; ++k) axis.step[k] = arrays[k]->strides[i];
+    axes.push(axis);
+  }
+  axes.sort_by_step(0);
+  axes.merge();
+  return axes;
+}
+
+/// Cuts an n-dimensional loop over K arrays into planes of at most `task_elements` and calls
+/// `body(pointers, row axis, column axis)` for each, on several threads.
+template <std::size_t K, class Body>
+void for_each_plane(const Shape& shape, const std::array<const Array*, K>& arrays, Body&& body) {
+  const std::int64_t count = element_count(shape);
+  if (count == 0) return;
+  Axes<K> outer = axes_of(shape, arrays);
+  const Axis<K> cols = outer.pop();
+  const Axis<K> rows = outer.pop();
+  const std::int64_t col_part = std::min(cols.size, task_elements);
+  const std::int64_t row_part = std::min(rows.size, task_elements / col_part);
+  const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
+  const std::int64_t row_parts = (rows.size + row_part - 1) / row_part;
+  const std::int64_t bytes = count * item_bytes(arrays[0]->dtype) * static_cast<std::int64_t>(K);
+  parallel_for(outer.iterations() * row_parts * col_parts, bytes, [&](std::int64_t task) {
+    const std::int64_t c = task % col_parts * col_part;
+    const std::int64_t r = task / col_parts % row_parts * row_part;
+    Offsets<K> offsets{};
+    outer.advance(task / (col_parts * row_parts), offsets);
+    std::array<std::byte*, K> pointers{};
+    for (std::size_t k = 0; k < K; ++k) {
+      const std::int64_t at = offsets[k] + r * rows.step[k] + c * cols.step[k];
+      pointers[k] = arrays[k]->data + at * item_bytes(arrays[k]->dtype);
+    }
+    body(pointers, Axis<K>{std::min(row_part, rows.size - r), rows.step},
+         Axis<K>{std::min(col_part, cols.size - c), cols.step});
+  });
+}
+
+/// Calls `body(pointers, column axis)` for each row of each plane.
+template <std::size_t K, class Body>
+void for_each_row(const Shape& shape, const std::array<const Array*, K>& arrays, Body&& body) {
+  for_each_plane<K>(shape, arrays,
+                    [&](std::array<std::byte*, K> at, const Axis<K>& rows, const Axis<K>& cols) {
+                      for (std::int64_t r = 0; r < rows.size; ++r) {
+                        body(at, cols);
+                        for (std::size_t k = 0; k < K; ++k) {
+                          at[k] += rows.step[k] * item_bytes(arrays[k]->dtype);
+                        }
+                      }
+                    });
+}
+
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (std::is_integral_v<T>) {
+    using Wrapping = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return a + b;
+  } else {
+    return T(static_cast<float>(a) + static_cast<float>(b));
+  }
+}
+
+}  // namespace
+
+void copy_plane(const Plane& to, const ConstPlane& from, std::int64_t rows, std::int64_t cols) {
+  visit_dtype(from.dtype, [&]<class From>(std::type_identity<From>) {
+    visit_dtype(to.dtype, [&]<class To>(std::type_identity<To>) {
+      copy_typed<To, From>(to, from, rows, cols);
+    });
+  });
+}
+
+void copy(const Shape& shape, const Array& to, const Array& from) {
+  for_each_plane<2>(shape, {&to, &from}, [&](const auto& at, const auto& rows, const auto& cols) {
+    copy_plane({at[0], to.dtype, rows.step[0], cols.step[0]},
+               {at[1], from.dtype, rows.step[1], cols.step[1]}, rows.size, cols.size);
+  });
+}
+
+void copy_where(const Shape& shape, const Array& to, const Array& mask, const Array& from) {
+  visit_dtype(to.dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row<3>(shape, {&to, &mask, &from}, [](const auto& at, const auto& cols) {
+      T* const out = reinterpret_cast<T*>(at[0]);
+      const auto* const counts = reinterpret_cast<const std::uint8_t*>(at[1]);
+      const T* const in = reinterpret_cast<const T*>(at[2]);
+      for (std::int64_t c = 0; c < cols.size; ++c) {
+        out[c * cols.step[0]] = counts[c * cols.step[1]] != 0 ? in[c * cols.step[2]] : T{};
+      }
+    });
+  });
+}
+
+void add(const Shape& shape, const Array& to, const Array& a, const Array& b) {
+  visit_dtype(to.dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row<3>(shape, {&to, &a, &b}, [](const auto& at, const auto& cols) {
+      T* const out = reinterpret_cast<T*>(at[0]);
+      const T* const left = reinterpret_cast<const T*>(at[1]);
+      const T* const right = reinterpret_cast<const T*>(at[2]);
+      for (std::int64_t c = 0; c < cols.size; ++c) {
+        out[c * cols.step[0]] = sum_of(left[c * cols.step[1]], right[c * cols.step[2]]);
+      }
+    });
+  });
+}
+
+void logical_and(const Shape& shape, const Array& to, const Array& a, const Array& b) {
+  for_each_row<3>(shape, {&to, &a, &b}, [](const auto& at, const auto& cols) {
+    const auto* const left = reinterpret_cast<const std::uint8_t*>(at[1]);
+    const auto* const right = reinterpret_cast<const std::uint8_t*>(at[2]);
+    for (std::int64_t c = 0; c < cols.size; ++c) {
+      const bool both = left[c * cols.step[1]] != 0 && right[c * cols.step[2]] != 0;
+      reinterpret_cast<std::uint8_t*>(at[0])[c * cols.step[0]] = both ? 1 : 0;
+    }
+  });
+}
+
+}  // namespace loup::kernels

@@ -1,0 +1,232 @@
+// The loops over rows and columns that every reduction shares. Included once per instruction set.
+//
+// A reduction describes itself by a struct Op:
+//   Element, Partial      element type, type of partial results
+//   planes                how many arrays of Partial a state has
+//   kept_lanes            how many partial results a row leaves behind (a power of two)
+//   row(row, out, plane)  one row into kept_lanes partial results in each plane
+//   empty_row(out, plane) the partial results of a row of which nothing counts
+//   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
+//   absorb(state, n, …)   a folded row into a state
+//   tile<rows>(d, …)      one vector of columns of a tile into the states; rows 0: tile.rows
+// and the init, merge and finish of kernels::Reducer.
+//
+// The tree of operations depends on the number of columns alone: neither on the instruction set nor
+// on how many rows are around.
+
+#if defined(LOUP_KERNELS_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_REDUCE_INL_H_
+#undef LOUP_KERNELS_REDUCE_INL_H_
+#else
+#define LOUP_KERNELS_REDUCE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "loup/kernels/reduce.h"
+#include "loup/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+
+/// Rows folded together: horizontal sums of single rows would cost more than short rows themselves.
+inline constexpr std::int64_t group_rows = 8;
+/// A row is consumed in chunks of this many bytes, the virtual vector that all instruction sets
+/// share: 32 lanes of four bytes, 16 of eight.
+inline constexpr std::int64_t chunk_bytes = 128;
+
+template <class T>
+inline constexpr std::int64_t chunk_lanes = chunk_bytes / static_cast<std::int64_t>(sizeof(T));
+
+/// A row, and a copy of its last incomplete chunk wherever reading past the end is not safe.
+template <class T, class Mask>
+struct Row {
+  const T* x;
+  Mask mask;
+  const T* x_tail;
+  Mask mask_tail;
+  std::int64_t cols;
+};
+template <class T, class Mask>
+Row(const T*, Mask, const T*, Mask, std::int64_t) -> Row<T, Mask>;
+
+/// Room for the incomplete chunk at the end of a row.
+template <class T>
+struct TailBuffer {
+  HWY_ALIGN T x[chunk_lanes<T>];
+  HWY_ALIGN std::uint8_t mask[chunk_lanes<T>];
+
+  HWY_NOINLINE Row<T, NoMask> copy(const T* row, NoMask /*m*/, std::int64_t cols) {
+    const std::int64_t full = cols - cols % chunk_lanes<T>;
+    std::copy_n(row + full, cols - full, x);
+    return {row, {}, x, {}, cols};
+  }
+  HWY_NOINLINE Row<T, ByteMask> copy(const T* row, ByteMask m, std::int64_t cols) {
+    const std::int64_t full = cols - cols % chunk_lanes<T>;
+    std::copy_n(row + full, cols - full, x);
+    std::copy_n(m.bytes + full, cols - full, mask);
+    return {row, m, x, {mask}, cols};
+  }
+};
+
+/// How many rows from the start may be read one chunk past their end, because the next rows lie in
+/// the same memory.
+template <class T>
+HWY_INLINE std::int64_t readable_rows(const Block& b, bool has_bytes) {
+  std::int64_t step = b.x_row;
+  if (has_bytes) step = std::min(step, b.mask_row);
+  if (step <= 0) return 0;
+  return std::max<std::int64_t>(0, b.rows - (chunk_lanes<T> + step - 1) / step);
+}
+
+/// The partial results of one group of rows.
+template <class Op>
+struct Group {
+  static constexpr std::int64_t plane = group_rows * Op::kept_lanes;
+  HWY_ALIGN typename Op::Partial partials[Op::planes * plane];
+
+  HWY_INLINE void fold_into(void* states, std::int64_t n, std::int64_t first, bool shared,
+                            std::int64_t rows) {
+    using P = typename Op::Partial;
+    HWY_ALIGN P folded[Op::planes * group_rows];
+    for (int p = 0; p < Op::planes; ++p) {
+      Op::fold(partials + p * plane, folded + p * group_rows, rows);
+    }
+    P* const state = static_cast<P*>(states);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      Op::absorb(state + (shared ? 0 : first + r), n, folded + r);
+    }
+  }
+};
+
+// Which rows of a block count, and which of their columns.
+struct AllRows {
+  HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
+  HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
+};
+struct ChosenRows {
+  const std::uint8_t* bytes;
+  std::int64_t step;
+  HWY_INLINE bool counts(std::int64_t r) const { return bytes[r * step] != 0; }
+  HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
+};
+struct MaskedRows {
+  const std::uint8_t* bytes;
+  std::int64_t step;
+  HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
+  HWY_INLINE ByteMask mask(std::int64_t r) const { return {bytes + r * step}; }
+};
+
+template <class Op, class Rows>
+HWY_INLINE void along_rows(void* states, bool shared, const Block& b, std::int64_t readable,
+                           Rows rows) {
+  using T = typename Op::Element;
+  const T* const x = static_cast<const T*>(b.x);
+  const std::int64_t n = shared ? 1 : b.rows;
+  const std::int64_t full = b.cols - b.cols % chunk_lanes<T>;
+  Group<Op> group;
+  TailBuffer<T> buffer;
+  for (std::int64_t first = 0; first < b.rows; first += group_rows) {
+    const std::int64_t count = std::min(group_rows, b.rows - first);
+    for (std::int64_t r = first; r < first + count; ++r) {
+      auto* const out = group.partials + (r - first) * Op::kept_lanes;
+      const T* const row = x + r * b.x_row;
+      const auto mask = rows.mask(r);
+      if (!rows.counts(r)) {
+        Op::empty_row(out, group.plane);
+      } else if (r < readable || full == b.cols) {
+        Op::row(Row{row, mask, row + full, mask + full, b.cols}, out, group.plane);
+      } else {
+        Op::row(buffer.copy(row, mask, b.cols), out, group.plane);
+      }
+    }
+    group.fold_into(states, n, first, shared, count);
+  }
+}
+
+template <class Op>
+void along(void* states, bool shared, const Block& b) {
+  using T = typename Op::Element;
+  if (b.mask == nullptr) {
+    along_rows<Op>(states, shared, b, readable_rows<T>(b, false), AllRows{});
+  } else if (b.mask_col == 0) {
+    along_rows<Op>(states, shared, b, readable_rows<T>(b, false), ChosenRows{b.mask, b.mask_row});
+  } else {
+    along_rows<Op>(states, shared, b, readable_rows<T>(b, true), MaskedRows{b.mask, b.mask_row});
+  }
+}
+
+/// Up to `group_rows` rows that are folded in registers before the states are touched.
+template <class T, class Mask>
+struct Tile {
+  const T* x[group_rows];
+  Mask mask[group_rows];
+  std::int64_t rows;
+};
+
+/// Full vectors first, then halves of them: lanes are independent, so the bits stay the same.
+template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
+HWY_INLINE void across_columns(D d, void* states, std::int64_t n, const Tile<T, Mask>& tile,
+                               std::int64_t from) {
+  std::int64_t c = from;
+  for (; c + lanes<D> <= n; c += lanes<D>) Op::template tile<fixed_rows>(d, states, n, tile, c);
+  if constexpr (lanes<D> > 1) {
+    if (c < n) across_columns<Op, fixed_rows>(hn::Half<D>(), states, n, tile, c);
+  }
+}
+
+template <class Op, class T, class Mask>
+HWY_INLINE void across_tile(void* states, std::int64_t n, const Tile<T, Mask>& tile) {
+  const hn::ScalableTag<T> d;
+  if (tile.rows == group_rows) {
+    across_columns<Op, group_rows>(d, states, n, tile, 0);
+  } else if (tile.rows > 0) {
+    across_columns<Op, 0>(d, states, n, tile, 0);
+  }
+}
+
+/// Rows are tiled by their position, so a mask of whole rows gives the bits of the same mask
+/// written out.
+template <class Op, class Rows>
+HWY_INLINE void across_rows(void* states, const Block& b, Rows rows) {
+  using T = typename Op::Element;
+  const T* const x = static_cast<const T*>(b.x);
+  for (std::int64_t first = 0; first < b.rows; first += group_rows) {
+    Tile<T, decltype(rows.mask(0))> tile;
+    tile.rows = 0;
+    const std::int64_t end = std::min(b.rows, first + group_rows);
+    for (std::int64_t r = first; r < end; ++r) {
+      if (!rows.counts(r)) continue;
+      tile.x[tile.rows] = x + r * b.x_row;
+      tile.mask[tile.rows] = rows.mask(r);
+      ++tile.rows;
+    }
+    across_tile<Op>(states, b.cols, tile);
+  }
+}
+
+template <class Op>
+void across(void* states, const Block& b) {
+  if (b.mask == nullptr) {
+    across_rows<Op>(states, b, AllRows{});
+  } else if (b.mask_col == 0) {
+    across_rows<Op>(states, b, ChosenRows{b.mask, b.mask_row});
+  } else {
+    across_rows<Op>(states, b, MaskedRows{b.mask, b.mask_row});
+  }
+}
+
+template <class Op>
+inline constexpr Reducer reducer_of{sizeof(typename Op::Partial) * Op::planes,
+                                    Op::result,
+                                    Op::init,
+                                    along<Op>,
+                                    across<Op>,
+                                    Op::merge,
+                                    Op::finish};
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "loup/base/dtype.h"
+#include "loup/export.h"
+
+namespace loup::kernels {
+
+/// A matrix of elements whose columns are contiguous, and which of them count.
+struct Block {
+  const void* x;
+  std::int64_t x_row;  // step from row to row, in elements
+  const std::uint8_t* mask;  // null: all elements count
+  std::int64_t mask_row;
+  std::int64_t mask_col;  // 1: a byte for each column; 0: one for the whole row
+  std::int64_t rows, cols;
+};
+
+enum class ReduceOp : std::uint8_t { sum };
+
+/// A reduction of one compute type, for the best instruction set of this CPU. States are plain
+/// bytes: they may be merged across threads and processes. `n` states fill `n * state_bytes`; how
+/// they are laid out inside is the reduction's own affair, so `n` must stay the same for a buffer.
+///
+/// Elements that do not count are never used, whatever they hold. Equal calls give equal bits on
+/// every instruction set.
+struct Reducer {
+  std::size_t state_bytes;
+  DType result;  // what finish() writes
+  void (*init)(void* states, std::int64_t n);
+  /// Row r into state r of `block.rows`; with `shared`, every row into the one state there is.
+  void (*along)(void* states, bool shared, const Block& block);
+  /// Column c of every row into state c of `block.cols`.
+  void (*across)(void* states, const Block& block);
+  void (*merge)(void* into, const void* from, std::int64_t n);
+  void (*finish)(const void* states, void* out, std::int64_t n);
+};
+
+LOUP_EXPORT const Reducer& reducer(ReduceOp op, ComputeType type);
+
+}  // namespace loup::kernels

@@ -1,0 +1,64 @@
+// Helpers shared by the SIMD kernels. Included once per instruction set, from kernel files only.
+
+#if defined(LOUP_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_SIMD_INL_H_
+#undef LOUP_KERNELS_SIMD_INL_H_
+#else
+#define LOUP_KERNELS_SIMD_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Lanes of a tag as a signed constant. (MaxLanes is exact on every target we compile.)
+template <class D>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
+
+/// Every element counts.
+struct NoMask {
+  HWY_INLINE NoMask operator+(std::int64_t /*offset*/) const { return {}; }
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V keep(D /*d*/, V v) const {
+    return v;
+  }
+  HWY_INLINE bool operator[](std::int64_t /*i*/) const { return true; }
+};
+
+/// One byte for each element; nonzero counts.
+struct ByteMask {
+  const std::uint8_t* bytes;
+
+  HWY_INLINE ByteMask operator+(std::int64_t offset) const { return {bytes + offset}; }
+
+  template <class D>
+  HWY_INLINE hn::Mask<D> lanes_of(D d) const {
+    const hn::Rebind<std::uint8_t, D> d8;
+    const hn::Rebind<std::int32_t, D> d32;
+    const auto wide = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      const hn::Rebind<std::int64_t, D> d64;
+      return hn::RebindMask(d, hn::Ne(hn::PromoteTo(d64, wide), hn::Zero(d64)));
+    } else {
+      return hn::RebindMask(d, hn::Ne(wide, hn::Zero(d32)));
+    }
+  }
+
+  /// Selects, never multiplies: what is masked may be NaN.
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V keep(D d, V v) const {
+    return hn::IfThenElseZero(lanes_of(d), v);
+  }
+  HWY_INLINE bool operator[](std::int64_t i) const { return bytes[i] != 0; }
+};
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

@@ -1,0 +1,390 @@
+// Sums, one struct for each compute type. Included once per instruction set.
+//
+// Element i of a row belongs to virtual lane i mod 32 (four-byte types) or i mod 16 (eight-byte
+// types), whatever the width of real vectors. Blocks of 16 elements per lane are added in the
+// element's own precision, folded to eight lanes, and flushed to wider partial sums: f32 to f64,
+// f64 to a sum and its rounding error. At the end of the row neighbouring lanes are added.
+
+#if defined(LOUP_KERNELS_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_SUM_INL_H_
+#undef LOUP_KERNELS_SUM_INL_H_
+#else
+#define LOUP_KERNELS_SUM_INL_H_
+#endif
+
+#include <cmath>
+#include <type_traits>
+
+#include "loup/kernels/reduce-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+
+/// Eight partial sums for each row, on every instruction set.
+inline constexpr std::int64_t sum_lanes = 8;
+
+/// The virtual vector: K real ones. A recursion, not an array: g++ 12 keeps arrays in memory.
+template <class D, int K>
+struct VirtualVector {
+  static constexpr std::int64_t N = lanes<D>;
+  hn::Vec<D> first;
+  VirtualVector<D, K - 1> rest;
+
+  HWY_INLINE void clear() {
+    first = hn::Zero(D());
+    rest.clear();
+  }
+  template <class T, class Mask>
+  HWY_INLINE void add(const T* x, Mask mask) {
+    first = hn::Add(first, mask.keep(D(), hn::LoadU(D(), x)));
+    rest.add(x + N, mask + N);
+  }
+  /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
+  template <class T, class Mask>
+  HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count) {
+    if (count <= 0) return;
+    const hn::Vec<D> v = mask.keep(D(), hn::LoadU(D(), x));
+    first = hn::Add(first, count >= N ? v
+                                      : hn::IfThenElseZero(
+                                            hn::FirstN(D(), static_cast<std::size_t>(count)), v));
+    rest.add_tail(x + N, mask + N, count - N);
+  }
+  template <int J>
+  HWY_INLINE hn::Vec<D> get() const {
+    if constexpr (J == 0) {
+      return first;
+    } else {
+      return rest.template get<J - 1>();
+    }
+  }
+};
+template <class D>
+struct VirtualVector<D, 0> {
+  HWY_INLINE void clear() {}
+  template <class T, class Mask>
+  HWY_INLINE void add(const T* /*x*/, Mask /*mask*/) {}
+  template <class T, class Mask>
+  HWY_INLINE void add_tail(const T* /*x*/, Mask /*mask*/, std::int64_t /*count*/) {}
+};
+
+/// out[i] = in[2 i] + in[2 i + 1] for `count` sums.
+template <class T>
+HWY_INLINE void add_neighbours(const T* in, T* out, std::int64_t count) {
+  const hn::ScalableTag<T> d;
+  constexpr std::int64_t N = lanes<decltype(d)>;
+  for (std::int64_t i = 0; i < count; i += N) {
+    const auto low = hn::Load(d, in + 2 * i);
+    const auto high = hn::Load(d, in + 2 * i + N);
+    if constexpr (N == 2) {
+      hn::Store(hn::Add(hn::ConcatLowerLower(d, high, low), hn::ConcatUpperUpper(d, high, low)), d,
+                out + i);
+    } else {
+      hn::Store(hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, out + i);
+    }
+  }
+}
+
+/// The eight partial sums of each row into one: neighbours first.
+template <class P>
+HWY_INLINE void fold_sums(const P* in, P* out, std::int64_t rows) {
+  if (rows == group_rows) {
+    HWY_ALIGN P half[group_rows * sum_lanes / 2];
+    HWY_ALIGN P quarter[group_rows * sum_lanes / 4];
+    add_neighbours(in, half, group_rows * sum_lanes / 2);
+    add_neighbours(half, quarter, group_rows * sum_lanes / 4);
+    add_neighbours(quarter, out, group_rows);
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const P* const p = in + r * sum_lanes;
+      out[r] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
+    }
+  }
+}
+
+/// Walks a row block by block: `flush(v)` gets the virtual vector of each.
+template <std::int64_t block, class T, class Mask, class Flush>
+HWY_INLINE void for_each_block(const Row<T, Mask>& row, Flush flush) {
+  using D = hn::ScalableTag<T>;
+  constexpr std::int64_t step = chunk_lanes<T>;
+  VirtualVector<D, static_cast<int>(step / lanes<D>)> v;
+  const std::int64_t full = row.cols - row.cols % step;
+  std::int64_t i = 0;
+  do {
+    v.clear();
+    const std::int64_t end = std::min(full, i + block);
+    for (; i < end; i += step) v.add(row.x + i, row.mask + i);
+    if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
+    flush(v);
+  } while (i < full);
+}
+
+/// Adds the 32 or 16 lanes of a virtual vector down to eight, in order l + 16, l + 8, and hands
+/// them out as `store(d, lane, vector)`, lane by lane group.
+template <class D, int K, class Store>
+HWY_INLINE void fold_to_eight(const VirtualVector<D, K>& v, Store store) {
+  constexpr std::int64_t N = lanes<D>;
+  constexpr std::int64_t total = N * K;
+  static_assert(total == 32 || total == 16);
+  if constexpr (N == 16) {  // two vectors of 16 lanes
+    const hn::Half<D> half;
+    const auto sum = hn::Add(v.template get<0>(), v.template get<1>());
+    store(half, 0, hn::Add(hn::LowerHalf(half, sum), hn::UpperHalf(half, sum)));
+  } else if constexpr (total == 32) {  // 4 × 8 or 8 × 4 lanes
+    constexpr int vectors = static_cast<int>(8 / N);
+    const auto fold = [&]<int J>() HWY_ATTR {
+      return hn::Add(hn::Add(v.template get<J>(), v.template get<J + 2 * vectors>()),
+                     hn::Add(v.template get<J + vectors>(), v.template get<J + 3 * vectors>()));
+    };
+    store(D(), 0, fold.template operator()<0>());
+    if constexpr (vectors == 2) store(D(), N, fold.template operator()<1>());
+  } else {  // 2 × 8, 4 × 4 or 8 × 2 lanes
+    constexpr int vectors = static_cast<int>(8 / N);
+    const auto fold = [&]<int J>() HWY_ATTR {
+      return hn::Add(v.template get<J>(), v.template get<J + vectors>());
+    };
+    store(D(), 0, fold.template operator()<0>());
+    if constexpr (vectors >= 2) store(D(), N, fold.template operator()<1>());
+    if constexpr (vectors == 4) {
+      store(D(), 2 * N, fold.template operator()<2>());
+      store(D(), 3 * N, fold.template operator()<3>());
+    }
+  }
+}
+
+/// Widens the two halves of v and calls `use(d, offset, half)` for each.
+template <class Wide, class D, class Use>
+HWY_INLINE void widen_halves(D /*d*/, hn::Vec<D> v, Use use) {
+  if constexpr (lanes<D> == 1) {
+    const hn::Rebind<Wide, D> dw;
+    use(dw, 0, hn::PromoteTo(dw, v));
+  } else {
+    const hn::Half<D> dh;
+    const hn::Rebind<Wide, decltype(dh)> dw;
+    use(dw, 0, hn::PromoteTo(dw, hn::LowerHalf(dh, v)));
+    use(dw, lanes<decltype(dh)>, hn::PromoteTo(dw, hn::UpperHalf(dh, v)));
+  }
+}
+
+/// The sum of the rows of a tile in one vector of columns, top to bottom.
+template <std::int64_t fixed_rows, class D, class T, class Mask>
+HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c) {
+  const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+  auto v = (tile.mask[0] + c).keep(d, hn::LoadU(d, tile.x[0] + c));
+  for (std::int64_t r = 1; r < rows; ++r) {
+    v = hn::Add(v, (tile.mask[r] + c).keep(d, hn::LoadU(d, tile.x[r] + c)));
+  }
+  return v;
+}
+
+/// What the sums with plain (one-plane) states share: f32 in f64, ints in i64.
+template <class T, class P, DType result_type>
+struct PlainSum {
+  using Element = T;
+  using Partial = P;
+  // Unsigned in scalar code: integer sums wrap.
+  using Wrapping = std::conditional_t<std::is_integral_v<P>, std::uint64_t, P>;
+  static constexpr int planes = 1;
+  static constexpr std::int64_t kept_lanes = sum_lanes;
+  static constexpr DType result = result_type;
+
+  static void init(void* states, std::int64_t n) { std::fill_n(static_cast<P*>(states), n, P{}); }
+  static HWY_INLINE void empty_row(P* out, std::int64_t /*plane*/) {
+    std::fill_n(out, sum_lanes, P{});
+  }
+  static HWY_INLINE void fold(const P* in, P* out, std::int64_t rows) {
+    fold_sums(reinterpret_cast<const Wrapping*>(in), reinterpret_cast<Wrapping*>(out), rows);
+  }
+  static HWY_INLINE P add(P a, P b) {
+    return static_cast<P>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
+  }
+  static HWY_INLINE void absorb(P* state, std::int64_t /*n*/, const P* value) {
+    *state = add(*state, *value);
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void add_to_states(D d, P* state, const Tile<T, Mask>& tile, std::int64_t c) {
+    widen_halves<P>(d, add_rows<fixed_rows>(d, tile, c), [&](auto dw, std::int64_t at, auto v)
+                        HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(dw, state + c + at), v), dw,
+                                              state + c + at); });
+  }
+  static void merge(void* into, const void* from, std::int64_t n) {
+    P* const a = static_cast<P*>(into);
+    const P* const b = static_cast<const P*>(from);
+    for (std::int64_t i = 0; i < n; ++i) a[i] = add(a[i], b[i]);
+  }
+};
+
+struct SumF32 : PlainSum<float, double, DType::f32> {
+  template <class Mask>
+  static HWY_INLINE void row(const Row<float, Mask>& row, double* out, std::int64_t /*plane*/) {
+    bool first = true;
+    for_each_block<512>(row, [&](const auto& v) HWY_ATTR {
+      fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
+        widen_halves<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+          double* const to = out + lane + at;
+          hn::StoreU(first ? wide : hn::Add(hn::LoadU(dw, to), wide), dw, to);
+        });
+      });
+      first = false;
+    });
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D d, void* states, std::int64_t /*n*/,
+                              const Tile<float, Mask>& tile, std::int64_t c) {
+    add_to_states<fixed_rows>(d, static_cast<double*>(states), tile, c);
+  }
+  static void finish(const void* states, void* out, std::int64_t n) {
+    const auto* const from = static_cast<const double*>(states);
+    auto* const to = static_cast<float*>(out);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+  }
+};
+
+/// Integer sums are exact in any order: they wrap modulo 2^64.
+template <class T>
+struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
+  using Base = PlainSum<T, std::int64_t, DType::i64>;
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, std::int64_t* out, std::int64_t /*plane*/) {
+    using D = hn::ScalableTag<T>;
+    using DW = hn::ScalableTag<std::int64_t>;
+    constexpr std::int64_t N = lanes<D>;
+    auto low = hn::Zero(DW());
+    auto high = hn::Zero(DW());
+    const auto add = [&](hn::Vec<D> v) HWY_ATTR {
+      if constexpr (sizeof(T) == 8) {
+        low = hn::Add(low, v);
+      } else {
+        const hn::Half<D> dh;
+        low = hn::Add(low, hn::PromoteTo(DW(), hn::LowerHalf(dh, v)));
+        high = hn::Add(high, hn::PromoteTo(DW(), hn::UpperHalf(dh, v)));
+      }
+    };
+    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
+    for (std::int64_t i = 0; i < full; i += N) {
+      add((row.mask + i).keep(D(), hn::LoadU(D(), row.x + i)));
+    }
+    for (std::int64_t i = 0; i < row.cols - full; i += N) {
+      const auto v = (row.mask_tail + i).keep(D(), hn::LoadU(D(), row.x_tail + i));
+      const auto count = static_cast<std::size_t>(std::min(N, row.cols - full - i));
+      add(hn::IfThenElseZero(hn::FirstN(D(), count), v));
+    }
+    Base::empty_row(out, 0);
+    hn::StoreU(hn::Add(low, high), DW(), out);
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D d, void* states, std::int64_t /*n*/, const Tile<T, Mask>& tile,
+                              std::int64_t c) {
+    auto* const at = static_cast<std::int64_t*>(states) + c;
+    if constexpr (sizeof(T) == 8) {
+      const auto sum = add_rows<fixed_rows>(d, tile, c);
+      hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
+    } else {
+      // Rows of i32 could overflow before they are widened: widen each.
+      using DW = hn::Rebind<std::int64_t, D>;
+      constexpr bool is_halved = lanes<D> * 8 > HWY_MAX_BYTES;
+      using DP = std::conditional_t<is_halved, hn::Half<DW>, DW>;  // what one vector can hold
+      auto low = hn::LoadU(DP(), at);
+      auto high = hn::LoadU(DP(), at + (is_halved ? lanes<DP> : 0));
+      const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto v = (tile.mask[r] + c).keep(d, hn::LoadU(d, tile.x[r] + c));
+        if constexpr (is_halved) {
+          const hn::Half<D> half;
+          low = hn::Add(low, hn::PromoteTo(DP(), hn::LowerHalf(half, v)));
+          high = hn::Add(high, hn::PromoteTo(DP(), hn::UpperHalf(half, v)));
+        } else {
+          low = hn::Add(low, hn::PromoteTo(DP(), v));
+        }
+      }
+      hn::StoreU(low, DP(), at);
+      if constexpr (is_halved) hn::StoreU(high, DP(), at + lanes<DP>);
+    }
+  }
+  static void finish(const void* states, void* out, std::int64_t n) {
+    std::copy_n(static_cast<const std::int64_t*>(states), n, static_cast<std::int64_t*>(out));
+  }
+};
+
+/// f64 keeps, beside each sum, the rounding errors made on the way to it.
+struct SumF64 {
+  using Element = double;
+  using Partial = double;
+  static constexpr int planes = 2;
+  static constexpr std::int64_t kept_lanes = sum_lanes;
+  static constexpr DType result = DType::f64;
+
+  /// sum += value, error += what the rounding lost. Exact by Knuth's two-sum.
+  template <class V>
+  static HWY_INLINE void add_exactly(V& sum, V& error, V value) {
+    const V total = hn::Add(sum, value);
+    const V back = hn::Sub(total, sum);
+    error = hn::Add(error, hn::Add(hn::Sub(sum, hn::Sub(total, back)), hn::Sub(value, back)));
+    sum = total;
+  }
+  static HWY_INLINE void add_exactly(double& sum, double& error, double value) {
+    const double total = sum + value;
+    const double back = total - sum;
+    error += (sum - (total - back)) + (value - back);
+    sum = total;
+  }
+
+  static void init(void* states, std::int64_t n) {
+    std::fill_n(static_cast<double*>(states), 2 * n, 0.0);
+  }
+  static HWY_INLINE void empty_row(double* out, std::int64_t plane) {
+    std::fill_n(out, sum_lanes, 0.0);
+    std::fill_n(out + plane, sum_lanes, 0.0);
+  }
+  template <class Mask>
+  static HWY_INLINE void row(const Row<double, Mask>& row, double* out, std::int64_t plane) {
+    empty_row(out, plane);
+    for_each_block<256>(row, [&](const auto& v) HWY_ATTR {
+      fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
+        auto sum = hn::LoadU(d, out + lane);
+        auto error = hn::LoadU(d, out + plane + lane);
+        add_exactly(sum, error, sums);
+        hn::StoreU(sum, d, out + lane);
+        hn::StoreU(error, d, out + plane + lane);
+      });
+    });
+  }
+  static HWY_INLINE void fold(const double* in, double* out, std::int64_t rows) {
+    fold_sums(in, out, rows);
+  }
+  static HWY_INLINE void absorb(double* state, std::int64_t n, const double* value) {
+    add_exactly(state[0], state[n], value[0]);
+    state[n] += value[group_rows];
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D d, void* states, std::int64_t n, const Tile<double, Mask>& tile,
+                              std::int64_t c) {
+    double* const at = static_cast<double*>(states) + c;
+    auto sum = hn::LoadU(d, at);
+    auto error = hn::LoadU(d, at + n);
+    add_exactly(sum, error, add_rows<fixed_rows>(d, tile, c));
+    hn::StoreU(sum, d, at);
+    hn::StoreU(error, d, at + n);
+  }
+  static void merge(void* into, const void* from, std::int64_t n) {
+    auto* const a = static_cast<double*>(into);
+    const auto* const b = static_cast<const double*>(from);
+    for (std::int64_t i = 0; i < n; ++i) {
+      add_exactly(a[i], a[n + i], b[i]);
+      a[n + i] += b[n + i];
+    }
+  }
+  static void finish(const void* states, void* out, std::int64_t n) {
+    const auto* const from = static_cast<const double*>(states);
+    auto* const to = static_cast<double*>(out);
+    // The error of an infinite or NaN sum is NaN and means nothing.
+    for (std::int64_t i = 0; i < n; ++i) {
+      to[i] = std::isfinite(from[i]) ? from[i] + from[n + i] : from[i];
+    }
+  }
+};
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

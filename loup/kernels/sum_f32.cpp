@@ -1,0 +1,19 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loup/kernels/sum_f32.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include "loup/kernels/sum-inl.h"
+#include "loup/kernels/sum.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+const Reducer* find_sum_f32() { return &reducer_of<SumF32>; }
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace loup::kernels {
+HWY_EXPORT(find_sum_f32);
+const Reducer& sum_f32() { return *HWY_DYNAMIC_DISPATCH(find_sum_f32)(); }
+}  // namespace loup::kernels
+#endif
