@@ -1,7 +1,8 @@
 """Contestants that a user would write by hand: one table, an entry per op.
 
-Gifts: contestants named "float mask" get the mask as floats, prepared outside the timing.
-They multiply, so a NaN under the mask would show.
+Contestants named "float mask" get the mask as floats, prepared outside the timing, and a NaN
+under it reaches their result. For pooling, where that mask is small, they count as peers; where
+it has as many bytes as the data they do another task: measured and reported, not counted.
 """
 
 from __future__ import annotations
@@ -43,14 +44,12 @@ def _mlx(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
         mask = mlx.array(case.mask)
         mlx.eval(x, mask)
         function = formula(mlx, case)
-        if case.backward:
-            function = mlx.grad(function)
-        compiled = mlx.compile(function)
+        compiled = mlx.compile(mlx.value_and_grad(function) if case.backward else function)
 
         def step(x: Any, mask: Any) -> Any:
             result = compiled(x, mask)
             mlx.eval(result)
-            return result
+            return result[1] if case.backward else result
 
         return Call(step, (x, mask))
 
@@ -59,7 +58,8 @@ def _mlx(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
 
 def _einsum(case: Case) -> str:
     """Return the subscripts of a masked sum, such as "ij,ij->i"."""
-    if case.backward or case.dtype == "int32" or case.mask.shape != case.x.shape:
+    rows = case.dim in (-1, None) and case.x.flags.c_contiguous and case.mask.flags.c_contiguous
+    if not rows or case.backward or case.dtype == "int32" or case.mask.shape != case.x.shape:
         raise OtherTask
     letters = "ijk"[: case.x.ndim]
     gone = letters if case.dim is None else letters[case.dim]
@@ -136,7 +136,7 @@ BY_HAND: dict[str, list[Peer]] = {
         Peer("torch where", "torch", _torch(_sum_where)),
         Peer("torch product", "torch", _torch(_sum_product)),
         Peer("torch einsum", "torch", _torch(_sum_einsum)),
-        Peer("torch einsum, float mask", "torch", _sum_einsum_float),
+        Peer("torch einsum, float mask", "torch", _sum_einsum_float, counted=False),
         Peer("torch bmm, float mask", "torch", _sum_bmm_float),
         Peer("torch slices", "torch", _sum_slices),
         Peer("torch.compile", "torch", _compiled(_sum_where)),

@@ -51,7 +51,7 @@ class Limit:
         if case.moved < SERIAL_BYTES and self._threads > 1:
             counts.append(1)
         return [
-            Contestant(f"{NAME}, {count} threads", "loup", self._call(case.passes, count))
+            Contestant(f"{NAME}, threads: {count}", "loup", self._call(case.passes, count))
             for count in counts
         ]
 

@@ -33,6 +33,7 @@ class Peer:
     name: str
     library: str
     make: Callable[[Case], Call]
+    counted: bool = True  # as a candidate for the best peer
 
 
 def _offered(module: Any, op: str) -> Callable[..., Any]:

@@ -56,11 +56,22 @@ class Result:
         other, ours = self.best(name), self.ours
         return other / ours if other is not None and ours else None
 
+    def _others(self) -> list[Contestant]:
+        return [each for each in self.contestants if each.library != peers.OURS]
+
+    def uncounted(self) -> list[str]:
+        """Return a note for every contestant that beats the best peer but is not counted."""
+        best = self.best_peer
+        faster = []
+        for each in self._others():
+            ratio = self.ratio(each.name)
+            if not each.counted and ratio is not None and best and ratio < best[1]:
+                faster.append(f"{each.name} reaches {ratio:.2f} x, not counted as a peer")
+        return faster
+
     def _peer_ratios(self) -> dict[str, float]:
         """Return the ratio of every peer, those of the tuned process included."""
-        own = {peers.OURS, COMPANION}
-        names = [n for n in self.timings if n not in own and not n.startswith(limit.NAME)]
-        ratios = {name: self.ratio(name) for name in names}
+        ratios = {each.name: self.ratio(each.name) for each in self._others() if each.counted}
         if self.tuned:
             ratios.update({f"{n}, tuned": r for n, r in self.tuned["peer_ratios"].items()})
         return {name: ratio for name, ratio in ratios.items() if ratio is not None}
@@ -102,6 +113,7 @@ class Result:
                 "median": self.timings[each.name].median,
                 "samples": len(self.timings[each.name].samples),
                 "error": each.error,
+                "counted": each.counted,
             }
             for each in self.contestants
             if each.name in self.timings

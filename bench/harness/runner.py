@@ -28,7 +28,12 @@ class Notes:
         self.reasons.setdefault((who, reason), []).append(task)
 
     def lines(self) -> list[str]:
-        return [f"{who}: {why}: {', '.join(t)}" for (who, why), t in self.reasons.items()]
+        return [f"{who}: {why}: {_short(t)}" for (who, why), t in self.reasons.items()]
+
+
+def _short(tasks: list[str]) -> str:
+    more = f" and {len(tasks) - 4} more" if len(tasks) > 4 else ""
+    return ", ".join(tasks[:4]) + more
 
 
 def _reason(error: Exception) -> str:
@@ -99,7 +104,7 @@ class Runner:
     ) -> list[Contestant]:
         try:
             call = peer.make(case)
-            contestant = Contestant(peer.name, peer.library, call)
+            contestant = Contestant(peer.name, peer.library, call, peer.counted)
             if expected is not None:
                 got = peers.to_array(peer.library, call())
                 contestant.error = reference.error(case, got, expected)

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ class Report:
     def text(self) -> str:
         """Return the table with its head and its notes."""
         notes = [f"{r.name}: {r.note}" for r in self.results if r.note]
+        notes += [f"{r.name}: {note}" for r in self.results for note in r.uncounted()]
         notes += self.remarks + self.notes.lines()
         parts = [table.head(self.machine), "", table.render(self.results), ""]
         return "\n".join([*parts, *(f"- {note}" for note in notes)]).rstrip()
@@ -74,8 +76,10 @@ class Session:
         runner = Runner(self._settings, self._load_limit())
         results = []
         for entry in chosen:
-            print(f"{entry.name} …", file=sys.stderr, flush=True)
+            start = time.perf_counter()
             results.append(runner.run(entry))
+            seconds = time.perf_counter() - start
+            print(f"{entry.name}: {seconds:.0f} s", file=sys.stderr, flush=True)
         if not (self._settings.tuned or options.no_tuned):
             self._add_tuned(results)
         description["load_after"] = os.getloadavg()
