@@ -144,14 +144,17 @@ void copy(const Shape& shape, const Array& to, const Array& from) {
   });
 }
 
-void copy_where(const Shape& shape, const Array& to, const Array& mask, const Array& from) {
+void select(const Shape& shape, const Array& to, const Array& mask, const Array& yes,
+            const Array& no) {
   visit_dtype(to.dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row<3>(shape, {&to, &mask, &from}, [](const auto& at, const auto& cols) {
+    for_each_row<4>(shape, {&to, &mask, &yes, &no}, [](const auto& at, const auto& cols) {
       T* const out = reinterpret_cast<T*>(at[0]);
-      const auto* const counts = reinterpret_cast<const std::uint8_t*>(at[1]);
-      const T* const in = reinterpret_cast<const T*>(at[2]);
+      const auto* const chooses = reinterpret_cast<const std::uint8_t*>(at[1]);
+      const T* const first = reinterpret_cast<const T*>(at[2]);
+      const T* const second = reinterpret_cast<const T*>(at[3]);
       for (std::int64_t c = 0; c < cols.size; ++c) {
-        out[c * cols.step[0]] = counts[c * cols.step[1]] != 0 ? in[c * cols.step[2]] : T{};
+        out[c * cols.step[0]] = chooses[c * cols.step[1]] != 0 ? first[c * cols.step[2]]
+                                                               : second[c * cols.step[3]];
       }
     });
   });

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "loup/base/array.h"
 #include "loup/base/dims.h"
 #include "loup/base/dtype.h"
 #include "loup/export.h"
@@ -25,19 +26,12 @@ struct ConstPlane {
 LOUP_EXPORT void copy_plane(const Plane& to, const ConstPlane& from, std::int64_t rows,
                             std::int64_t cols);
 
-/// An n-dimensional strided array, as kernels see it.
-struct Array {
-  std::byte* data;
-  DType dtype;
-  Strides strides;
-};
-
 /// Copies the elements of `from` to `to`, converting. Uses threads. The arrays do not overlap.
 LOUP_EXPORT void copy(const Shape& shape, const Array& to, const Array& from);
 
-/// Writes `from` where `mask` (of bool) is true and 0 elsewhere; both arrays have one dtype.
-LOUP_EXPORT void copy_where(const Shape& shape, const Array& to, const Array& mask,
-                            const Array& from);
+/// Writes `yes` where `mask` (of bool) is true and `no` elsewhere; all but the mask have one dtype.
+LOUP_EXPORT void select(const Shape& shape, const Array& to, const Array& mask, const Array& yes,
+                        const Array& no);
 
 /// to = a + b, or a | b for bool; all three have one dtype. `to` may be `a`.
 LOUP_EXPORT void add(const Shape& shape, const Array& to, const Array& a, const Array& b);

@@ -7,8 +7,9 @@
 //   row(row, out, plane)  one row into kept_lanes partial results in each plane
 //   empty_row(out, plane) the partial results of a row of which nothing counts
 //   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
-//   absorb(state, n, …)   a folded row into a state
-//   tile<rows>(d, …)      one vector of columns of a tile into the states; rows 0: tile.rows
+//   absorb(state, n, v)   a folded row into a state; planes of states lie n apart
+//   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
+//                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
 // and the init, merge and finish of kernels::Reducer.
 //
 // The tree of operations depends on the number of columns alone: neither on the instruction set nor
@@ -86,16 +87,16 @@ struct Group {
   static constexpr std::int64_t plane = group_rows * Op::kept_lanes;
   HWY_ALIGN typename Op::Partial partials[Op::planes * plane];
 
-  HWY_INLINE void fold_into(void* states, std::int64_t n, std::int64_t first, bool shared,
+  HWY_INLINE void fold_into(const States& states, std::int64_t first, bool shared,
                             std::int64_t rows) {
     using P = typename Op::Partial;
     HWY_ALIGN P folded[Op::planes * group_rows];
     for (int p = 0; p < Op::planes; ++p) {
       Op::fold(partials + p * plane, folded + p * group_rows, rows);
     }
-    P* const state = static_cast<P*>(states);
+    P* const state = static_cast<P*>(states.data) + states.first;
     for (std::int64_t r = 0; r < rows; ++r) {
-      Op::absorb(state + (shared ? 0 : first + r), n, folded + r);
+      Op::absorb(state + (shared ? 0 : first + r), states.count, folded + r);
     }
   }
 };
@@ -119,11 +120,10 @@ struct MaskedRows {
 };
 
 template <class Op, class Rows>
-HWY_INLINE void along_rows(void* states, bool shared, const Block& b, std::int64_t readable,
+HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, std::int64_t readable,
                            Rows rows) {
   using T = typename Op::Element;
   const T* const x = static_cast<const T*>(b.x);
-  const std::int64_t n = shared ? 1 : b.rows;
   const std::int64_t full = b.cols - b.cols % chunk_lanes<T>;
   Group<Op> group;
   TailBuffer<T> buffer;
@@ -141,12 +141,12 @@ HWY_INLINE void along_rows(void* states, bool shared, const Block& b, std::int64
         Op::row(buffer.copy(row, mask, b.cols), out, group.plane);
       }
     }
-    group.fold_into(states, n, first, shared, count);
+    group.fold_into(states, first, shared, count);
   }
 }
 
 template <class Op>
-void along(void* states, bool shared, const Block& b) {
+void along(const States& states, bool shared, const Block& b) {
   using T = typename Op::Element;
   if (b.mask == nullptr) {
     along_rows<Op>(states, shared, b, readable_rows<T>(b, false), AllRows{});
@@ -167,29 +167,32 @@ struct Tile {
 
 /// Full vectors first, then halves of them: lanes are independent, so the bits stay the same.
 template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
-HWY_INLINE void across_columns(D d, void* states, std::int64_t n, const Tile<T, Mask>& tile,
-                               std::int64_t from) {
+HWY_INLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
+                               std::int64_t from, std::int64_t cols) {
+  auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
   std::int64_t c = from;
-  for (; c + lanes<D> <= n; c += lanes<D>) Op::template tile<fixed_rows>(d, states, n, tile, c);
+  for (; c + lanes<D> <= cols; c += lanes<D>) {
+    Op::template tile<fixed_rows>(d, state + c, states.count, tile, c);
+  }
   if constexpr (lanes<D> > 1) {
-    if (c < n) across_columns<Op, fixed_rows>(hn::Half<D>(), states, n, tile, c);
+    if (c < cols) across_columns<Op, fixed_rows>(hn::Half<D>(), states, tile, c, cols);
   }
 }
 
 template <class Op, class T, class Mask>
-HWY_INLINE void across_tile(void* states, std::int64_t n, const Tile<T, Mask>& tile) {
+HWY_INLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
   const hn::ScalableTag<T> d;
   if (tile.rows == group_rows) {
-    across_columns<Op, group_rows>(d, states, n, tile, 0);
+    across_columns<Op, group_rows>(d, states, tile, 0, cols);
   } else if (tile.rows > 0) {
-    across_columns<Op, 0>(d, states, n, tile, 0);
+    across_columns<Op, 0>(d, states, tile, 0, cols);
   }
 }
 
 /// Rows are tiled by their position, so a mask of whole rows gives the bits of the same mask
 /// written out.
 template <class Op, class Rows>
-HWY_INLINE void across_rows(void* states, const Block& b, Rows rows) {
+HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
   using T = typename Op::Element;
   const T* const x = static_cast<const T*>(b.x);
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
@@ -202,12 +205,12 @@ HWY_INLINE void across_rows(void* states, const Block& b, Rows rows) {
       tile.mask[tile.rows] = rows.mask(r);
       ++tile.rows;
     }
-    across_tile<Op>(states, b.cols, tile);
+    across_tile<Op>(states, tile, b.cols);
   }
 }
 
 template <class Op>
-void across(void* states, const Block& b) {
+void across(const States& states, const Block& b) {
   if (b.mask == nullptr) {
     across_rows<Op>(states, b, AllRows{});
   } else if (b.mask_col == 0) {

@@ -20,9 +20,16 @@ struct Block {
 
 enum class ReduceOp : std::uint8_t { sum };
 
+/// A buffer of `count` states, of which those from `first` on are meant. How states are laid out in
+/// it is the reduction's own affair and depends on `count`.
+struct States {
+  void* data;
+  std::int64_t count;
+  std::int64_t first;
+};
+
 /// A reduction of one compute type, for the best instruction set of this CPU. States are plain
-/// bytes: they may be merged across threads and processes. `n` states fill `n * state_bytes`; how
-/// they are laid out inside is the reduction's own affair, so `n` must stay the same for a buffer.
+/// bytes, `state_bytes` for each: they may be merged across threads and processes.
 ///
 /// Elements that do not count are never used, whatever they hold. Equal calls give equal bits on
 /// every instruction set.
@@ -30,10 +37,10 @@ struct Reducer {
   std::size_t state_bytes;
   DType result;  // what finish() writes
   void (*init)(void* states, std::int64_t n);
-  /// Row r into state r of `block.rows`; with `shared`, every row into the one state there is.
-  void (*along)(void* states, bool shared, const Block& block);
-  /// Column c of every row into state c of `block.cols`.
-  void (*across)(void* states, const Block& block);
+  /// Row r into state first + r; with `shared`, every row into state first.
+  void (*along)(const States& states, bool shared, const Block& block);
+  /// Column c of every row into state first + c.
+  void (*across)(const States& states, const Block& block);
   void (*merge)(void* into, const void* from, std::int64_t n);
   void (*finish)(const void* states, void* out, std::int64_t n);
 };

@@ -200,12 +200,6 @@ struct PlainSum {
   static HWY_INLINE void absorb(P* state, std::int64_t /*n*/, const P* value) {
     *state = add(*state, *value);
   }
-  template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void add_to_states(D d, P* state, const Tile<T, Mask>& tile, std::int64_t c) {
-    widen_halves<P>(d, add_rows<fixed_rows>(d, tile, c), [&](auto dw, std::int64_t at, auto v)
-                        HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(dw, state + c + at), v), dw,
-                                              state + c + at); });
-  }
   static void merge(void* into, const void* from, std::int64_t n) {
     P* const a = static_cast<P*>(into);
     const P* const b = static_cast<const P*>(from);
@@ -228,9 +222,12 @@ struct SumF32 : PlainSum<float, double, DType::f32> {
     });
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, void* states, std::int64_t /*n*/,
+  static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/,
                               const Tile<float, Mask>& tile, std::int64_t c) {
-    add_to_states<fixed_rows>(d, static_cast<double*>(states), tile, c);
+    const auto sum = add_rows<fixed_rows>(d, tile, c);
+    widen_halves<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(dw, state + at), wide), dw, state + at);
+    });
   }
   static void finish(const void* states, void* out, std::int64_t n) {
     const auto* const from = static_cast<const double*>(states);
@@ -273,9 +270,8 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
     hn::StoreU(hn::Add(low, high), DW(), out);
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, void* states, std::int64_t /*n*/, const Tile<T, Mask>& tile,
-                              std::int64_t c) {
-    auto* const at = static_cast<std::int64_t*>(states) + c;
+  static HWY_INLINE void tile(D d, std::int64_t* at, std::int64_t /*n*/,
+                              const Tile<T, Mask>& tile, std::int64_t c) {
     if constexpr (sizeof(T) == 8) {
       const auto sum = add_rows<fixed_rows>(d, tile, c);
       hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
@@ -357,9 +353,8 @@ struct SumF64 {
     state[n] += value[group_rows];
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, void* states, std::int64_t n, const Tile<double, Mask>& tile,
+  static HWY_INLINE void tile(D d, double* at, std::int64_t n, const Tile<double, Mask>& tile,
                               std::int64_t c) {
-    double* const at = static_cast<double*>(states) + c;
     auto sum = hn::LoadU(d, at);
     auto error = hn::LoadU(d, at + n);
     add_exactly(sum, error, add_rows<fixed_rows>(d, tile, c));

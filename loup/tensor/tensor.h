@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include "loup/base/array.h"
 #include "loup/base/dims.h"
 #include "loup/base/dtype.h"
 #include "loup/base/scalar.h"
@@ -69,6 +70,7 @@ class LOUP_EXPORT Tensor {
   std::byte* raw_data() const {
     return storage_.data() + layout_.offset * item_bytes(dtype_);
   }
+  Array array() const { return {raw_data(), dtype_, layout_.strides}; }
   /// The same elements seen through another layout. No check: for the views of this library.
   Tensor with_layout(const Layout& layout) const;
   /// Throws a ValueError that names `operation` when the storage is read-only; otherwise counts a

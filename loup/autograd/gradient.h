@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "loup/tensor/tensor.h"
+
+namespace loup::autograd {
+
+/// A gradient, and where it is zero by construction.
+///
+/// Where `mask` is false nothing flows: `value` may hold anything there, and whoever uses it must
+/// not look. That keeps NaN and inf under a mask out of every gradient upstream.
+struct Gradient {
+  Tensor value;
+  std::optional<Tensor> mask;  // bool, of value's shape (usually a broadcast view); absent: all live
+};
+
+/// The value with exact zeros where the mask is false.
+LOUP_EXPORT Tensor materialize(const Gradient& gradient);
+
+/// The sum of two gradients of one tensor: live where either is.
+LOUP_EXPORT Gradient accumulate(const Gradient& a, const Gradient& b);
+
+/// Where both masks are true; an absent mask is true everywhere. `a` and `b` have one shape.
+LOUP_EXPORT std::optional<Tensor> both(const std::optional<Tensor>& a,
+                                       const std::optional<Tensor>& b);
+
+}  // namespace loup::autograd

@@ -1,0 +1,32 @@
+#pragma once
+
+// Everything public.
+
+#include "loup/autograd/backward.h"
+#include "loup/autograd/gradient.h"
+#include "loup/autograd/node.h"
+#include "loup/base/dims.h"
+#include "loup/base/dtype.h"
+#include "loup/base/error.h"
+#include "loup/base/parallel.h"
+#include "loup/base/scalar.h"
+#include "loup/io/dlpack.h"
+#include "loup/kernels/targets.h"
+#include "loup/masked/masked_tensor.h"
+#include "loup/masked/op.h"
+#include "loup/masked/ops.h"
+#include "loup/memory/pool.h"
+#include "loup/memory/storage.h"
+#include "loup/ops/copy.h"
+#include "loup/ops/views.h"
+#include "loup/tensor/broadcast.h"
+#include "loup/tensor/create.h"
+#include "loup/tensor/print.h"
+#include "loup/tensor/tensor.h"
+#include "loup/tensor/views.h"
+#include "loup/version.h"
+
+namespace loup {
+// The tensor's own operators are used everywhere: loup::reshape(x, …), not loup::ops::reshape.
+using namespace ops;
+}  // namespace loup

@@ -1,0 +1,65 @@
+#include "loup/masked/masked_tensor.h"
+
+#include <ostream>
+
+#include "loup/autograd/node.h"
+#include "loup/base/error.h"
+#include "loup/ops/copy.h"
+#include "loup/tensor/print.h"
+
+namespace loup::masked {
+
+namespace {
+
+Tensor leaf_copy(const Tensor& data, bool requires_grad) {
+  Tensor copy = ops::clone(data.detach());
+  autograd::set_requires_grad(copy, requires_grad);
+  return copy;
+}
+
+}  // namespace
+
+MaskedTensor::MaskedTensor(const Tensor& data, const Tensor& mask, bool requires_grad)
+    : MaskedTensor(Shared{}, leaf_copy(data, requires_grad), ops::clone(mask)) {}
+
+MaskedTensor::MaskedTensor(Shared /*tag*/, const Tensor& data, const Tensor& mask)
+    : data_(data), mask_(mask) {
+  if (mask.dtype() != DType::boolean) {
+    throw DTypeError("MaskedTensor: expected a mask of bool, got {}", mask.dtype());
+  }
+  if (mask.ndim() != data.ndim()) {
+    throw ShapeError("MaskedTensor: expected a mask of {} dims, got shape {}", data.ndim(),
+                     mask.shape());
+  }
+  if (mask.shape() != data.shape()) {
+    throw ShapeError("MaskedTensor: expected a mask of shape {}, got {}", data.shape(),
+                     mask.shape());
+  }
+}
+
+Tensor MaskedTensor::to_tensor(Scalar fill) const { return ops::filled(data_, mask_, fill); }
+
+std::optional<MaskedTensor> MaskedTensor::grad() const {
+  const std::optional<Tensor> collected = autograd::grad(data_);
+  if (!collected) return std::nullopt;
+  return as_masked_tensor(*collected, mask_);
+}
+
+MaskedTensor masked_tensor(const Tensor& data, const Tensor& mask, bool requires_grad) {
+  return {data, mask, requires_grad};
+}
+
+MaskedTensor as_masked_tensor(const Tensor& data, const Tensor& mask) {
+  return {MaskedTensor::Shared{}, data, mask};
+}
+
+std::string to_string(const MaskedTensor& x) {
+  return format_tensor("MaskedTensor", x.get_data(), &x.get_mask(),
+                       x.requires_grad() ? ", requires_grad=True" : "");
+}
+
+std::ostream& operator<<(std::ostream& stream, const MaskedTensor& x) {
+  return stream << to_string(x);
+}
+
+}  // namespace loup::masked

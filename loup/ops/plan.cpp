@@ -1,0 +1,143 @@
+#include "loup/ops/plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace loup::ops {
+
+namespace {
+
+// Elements of a block that stays in the second-level cache.
+constexpr std::int64_t block_elements = 32 * 1024;
+// A row longer than this is cut, so that one long row can be shared among threads.
+constexpr std::int64_t longest_row = 64 * 1024;
+// Columns reduced side by side: their states stay in the first-level cache.
+constexpr std::int64_t strip_cols = 4096;
+// Rows folded into a strip before its states are merged with those of the next part.
+constexpr std::int64_t strip_elements = 256 * 1024;
+constexpr std::int64_t fewest_strip_rows = 64;
+// Kept rows below this number are too few to fill a block.
+constexpr std::int64_t few_rows = 8;
+// Enough tasks for the threads of a large machine; beyond, parts would only cost memory.
+constexpr std::int64_t wanted_tasks = 256;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t distance(const Axis<3>& axis) {
+  const std::int64_t step = std::abs(axis.step[operand_x]);
+  return step == 0 ? INT64_MAX : step;
+}
+
+/// Takes rows and columns from the innermost axes.
+void choose_walk(ReducePlan& plan) {
+  const Axis<3> kept = plan.outer_kept.innermost();
+  const Axis<3> reduced = plan.outer_reduced.innermost();
+  const bool is_along = plan.outer_kept.empty() ||
+                        (!plan.outer_reduced.empty() && distance(reduced) <= distance(kept));
+  if (!is_along) {
+    plan.walk = ReducePlan::Walk::across;
+    plan.cols = plan.outer_kept.pop();
+    plan.rows = plan.outer_reduced.pop();
+    return;
+  }
+  plan.cols = plan.outer_reduced.pop();
+  if (kept.size < few_rows && plan.outer_reduced.innermost().size > kept.size) {
+    plan.walk = ReducePlan::Walk::fold;
+    plan.rows = plan.outer_reduced.pop();
+  } else {
+    plan.walk = ReducePlan::Walk::along;
+    plan.rows = plan.outer_kept.pop();
+  }
+}
+
+}  // namespace
+
+ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
+                     std::uint32_t reduced) {
+  ReducePlan plan{};
+  for (int i = 0; i < x.shape.size(); ++i) {
+    const std::int64_t mask_step = mask != nullptr ? mask->strides[i] : 0;
+    if ((reduced >> static_cast<unsigned>(i) & 1U) != 0) {
+      plan.outer_reduced.push({x.shape[i], {x.strides[i], mask_step, 0}});
+    } else {
+      plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i]}});
+    }
+  }
+  for (Axes<3>* axes : {&plan.outer_kept, &plan.outer_reduced}) {
+    axes->sort_by_step(operand_x);
+    axes->merge();
+  }
+  choose_walk(plan);
+
+  std::int64_t part_steps_at_least = 1;
+  if (plan.walk == ReducePlan::Walk::across) {
+    plan.block_cols = std::min(plan.cols.size, strip_cols);
+    plan.block_rows = std::min(
+        plan.rows.size, std::max(fewest_strip_rows, strip_elements / plan.block_cols / 8 * 8));
+  } else {
+    plan.block_cols = std::min(plan.cols.size, longest_row);
+    plan.block_rows = std::clamp<std::int64_t>(block_elements / plan.block_cols, 1, plan.rows.size);
+    const std::int64_t step_elements =
+        plan.block_cols * (plan.walk == ReducePlan::Walk::fold ? plan.block_rows : 1);
+    part_steps_at_least = std::max<std::int64_t>(1, longest_row / step_elements);
+  }
+  plan.row_blocks = ceil_div(plan.rows.size, plan.block_rows);
+  plan.col_blocks = ceil_div(plan.cols.size, plan.block_cols);
+
+  plan.tiles = plan.outer_kept.iterations();
+  plan.steps = plan.outer_reduced.iterations();
+  (plan.walk == ReducePlan::Walk::along ? plan.tiles : plan.steps) *= plan.row_blocks;
+  (plan.walk == ReducePlan::Walk::across ? plan.tiles : plan.steps) *= plan.col_blocks;
+  const std::int64_t most_parts = std::max<std::int64_t>(1, wanted_tasks / plan.tiles);
+  plan.part_steps = std::max(part_steps_at_least, ceil_div(plan.steps, most_parts));
+  plan.parts = ceil_div(plan.steps, plan.part_steps);
+  return plan;
+}
+
+namespace {
+
+void move_along(const Axis<3>& axis, std::int64_t by, Offsets<3>& offsets) {
+  for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += by * axis.step[k];
+}
+
+/// Enters block number `index` of `axis`, and says how long it is.
+std::int64_t enter_block(const Axis<3>& axis, std::int64_t length, std::int64_t index,
+                         Offsets<3>& offsets) {
+  move_along(axis, index * length, offsets);
+  return std::min(length, axis.size - index * length);
+}
+
+}  // namespace
+
+BlockRange tile_range(const ReducePlan& plan, std::int64_t tile) {
+  BlockRange range{{}, 1, 1};
+  switch (plan.walk) {
+    case ReducePlan::Walk::along:
+      range.rows = enter_block(plan.rows, plan.block_rows, tile % plan.row_blocks, range.offsets);
+      plan.outer_kept.advance(tile / plan.row_blocks, range.offsets);
+      break;
+    case ReducePlan::Walk::across:
+      range.cols = enter_block(plan.cols, plan.block_cols, tile % plan.col_blocks, range.offsets);
+      plan.outer_kept.advance(tile / plan.col_blocks, range.offsets);
+      break;
+    case ReducePlan::Walk::fold: plan.outer_kept.advance(tile, range.offsets); break;
+  }
+  return range;
+}
+
+BlockRange block_range(const ReducePlan& plan, const BlockRange& tile, std::int64_t step) {
+  BlockRange range = tile;
+  std::int64_t rest = step;
+  if (plan.walk != ReducePlan::Walk::across) {
+    range.cols = enter_block(plan.cols, plan.block_cols, rest % plan.col_blocks, range.offsets);
+    rest /= plan.col_blocks;
+  }
+  if (plan.walk != ReducePlan::Walk::along) {
+    range.rows = enter_block(plan.rows, plan.block_rows, rest % plan.row_blocks, range.offsets);
+    rest /= plan.row_blocks;
+  }
+  plan.outer_reduced.advance(rest, range.offsets);
+  return range;
+}
+
+}  // namespace loup::ops
