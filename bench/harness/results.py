@@ -28,6 +28,7 @@ class Result:
     contestants: list[Contestant] = field(default_factory=list)
     timings: dict[str, Timing] = field(default_factory=dict)
     tuned: dict[str, Any] | None = None  # the row of the tuned process
+    complete: bool = True  # every library that might be the best peer took part
 
     @classmethod
     def of(cls, case: Case) -> Result:
@@ -92,7 +93,7 @@ class Result:
         return {
             "masked": self.ratio(peers.TORCH_MASKED),
             "tuned": self.tuned["peer_ratios"].get(peers.TORCH_MASKED) if self.tuned else None,
-            "best": best[1] if best else None,
+            "best": best[1] if best and self.complete else None,
             "limit": 100 * least / ours if least and ours else None,
             "where": self.ratio(peers.NUMPY_WHERE),
             "micros": ours * 1e6 if ours else None,

@@ -64,6 +64,7 @@ class Runner:
         if self._limit and case.task != "small":
             found += self._limit.contestants(case)
         result.contestants = found
+        result.complete = not self._missing
         result.timings = measure(found, self.settings)
         return result
 
@@ -93,9 +94,9 @@ class Runner:
             return False
         try:
             importlib.import_module(peer.library)
-        except ImportError:
+        except (ImportError, OSError) as error:
             self._missing.add(peer.library)
-            self.notes.add(peer.library, "not installed", "every task")
+            self.notes.add(peer.library, f"not installed ({_reason(error)})", "every task")
             return False
         return True
 

@@ -105,6 +105,7 @@ class Session:
             rows = tuned.measure(self._root / "bench" / "run.py", names, self._settings)
         except RuntimeError as error:
             self._remarks.append(f"tuned torch: {error}")
-            return
+            rows = {}
         for result in results:
             result.tuned = rows.get(result.name)
+            result.complete = result.complete and result.tuned is not None
