@@ -1,6 +1,7 @@
 """Measure loup beside its peers and print one table.
 
-Examples: run.py; run.py sum; run.py sum row all; run.py sum.pool --quick; run.py --check
+Examples: run.py; run.py sum; run.py sum row all; run.py sum.pool --quick;
+run.py sum --no-peers; run.py --check
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2, help="threads of every library")
     parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
     parser.add_argument("--list", action="store_true", help="list the tasks and stop")
-    parser.add_argument("--no-tuned", action="store_true", help="leave out tuned torch")
+    parser.add_argument("--no-peers", action="store_true", help="only loup and the limit")
     parser.add_argument("--limit", metavar="FILE", help="the built library of readers")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "bench" / "latest.json")
     parser.add_argument(tuned.OPTION, action="store_true", help=argparse.SUPPRESS)
@@ -48,7 +49,13 @@ def main() -> int:
         print(f"bench: expected an importable loup, got {error}; build it first", file=sys.stderr)
         return WRONG
     session = importlib.import_module("harness.session")  # imports NumPy, so after pin
-    settings = Settings(options.threads, options.quick, options.tuned_process, options.limit)
+    settings = Settings(
+        threads=options.threads,
+        quick=options.quick,
+        tuned=options.tuned_process,
+        peers=not options.no_peers,
+        limit_library=options.limit,
+    )
     try:
         report = session.Session(settings, ROOT).run(options)
     except ValueError as error:

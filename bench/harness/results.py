@@ -10,7 +10,9 @@ from .floors import Verdict, judge
 from .tasks import Case
 from .timing import Contestant, Timing
 
-COMPANION = "loup, float32"  # the same task in float32, beside a task of another dtype
+# The same task in float32, beside a task of another dtype.
+COMPANION = "loup, float32"
+COMPANION_LIMIT = "float32 limit"
 
 
 @dataclass
@@ -24,7 +26,6 @@ class Result:
     dim: int | None
     moved: int
     note: str
-    pace_bytes: float | None = None  # bytes of this task over those of the float32 task
     contestants: list[Contestant] = field(default_factory=list)
     timings: dict[str, Timing] = field(default_factory=dict)
     tuned: dict[str, Any] | None = None  # the row of the tuned process
@@ -83,13 +84,17 @@ class Result:
         ratios = self._peer_ratios()
         return min(ratios.items(), key=lambda item: item[1]) if ratios else None
 
+    def _pace(self) -> float | None:
+        """Return loup's time over what the float32 time and the readers' times imply for it."""
+        plain, plain_limit = self.best(COMPANION), self.best(COMPANION_LIMIT)
+        if self.ours is None or self.limit is None or plain is None or plain_limit is None:
+            return None
+        return self.ours / (plain * self.limit / plain_limit)
+
     def reached(self) -> dict[str, float | None]:
         """Return the measured value for every kind of floor."""
         ours, least = self.ours, self.limit
-        best, companion = self.best_peer, self.best(COMPANION)
-        pace = None
-        if ours and companion and self.pace_bytes:
-            pace = ours / companion / self.pace_bytes
+        best = self.best_peer
         return {
             "masked": self.ratio(peers.TORCH_MASKED),
             "tuned": self.tuned["peer_ratios"].get(peers.TORCH_MASKED) if self.tuned else None,
@@ -97,7 +102,7 @@ class Result:
             "limit": 100 * least / ours if least and ours else None,
             "where": self.ratio(peers.NUMPY_WHERE),
             "micros": ours * 1e6 if ours else None,
-            "pace": pace,
+            "pace": self._pace(),
         }
 
     def verdicts(self) -> list[Verdict]:

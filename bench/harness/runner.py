@@ -11,9 +11,9 @@ import numpy as np
 
 from . import by_hand, peers, reference
 from .limit import Limit
-from .results import COMPANION, Result
+from .results import COMPANION, COMPANION_LIMIT, Result
 from .settings import Settings
-from .tasks import FAMILIES, Array, Case, Entry, span
+from .tasks import FAMILIES, Array, Case, Entry, reading
 from .timing import Contestant, measure
 
 
@@ -59,12 +59,12 @@ class Runner:
             self.notes.add("reference", "none, results are not checked", case.name)
         found = self._ours(case, expected)
         if case.dtype != "float32":
-            found += self._companion(case, result)
+            found += self._companion(case)
         found += self._peers(case, expected)
         if self._limit and case.task != "small":
             found += self._limit.contestants(case)
         result.contestants = found
-        result.complete = not self._missing
+        result.complete = self.settings.peers and not self._missing
         result.timings = measure(found, self.settings)
         return result
 
@@ -72,18 +72,24 @@ class Runner:
         peer = peers.Peer(peers.OURS, "loup", peers.ours)
         return self._checked(peer, case, expected, reference.OURS)
 
-    def _companion(self, case: Case, result: Result) -> list[Contestant]:
-        """Return loup on the same data as float32: what other dtypes are paced by."""
+    def _companion(self, case: Case) -> list[Contestant]:
+        """Return loup and the limit on the same data as float32: what other dtypes are paced by."""
         plain = dataclasses.replace(case, x=case.x.astype(np.float32), dtype="float32")
-        result.pace_bytes = case.moved / (span(plain.x)[1] + span(plain.mask)[1])
+        plain.passes = [reading(plain.x, plain.mask)]
         try:
-            return [Contestant(COMPANION, "loup", peers.ours(plain))]
+            found = [Contestant(COMPANION, "loup", peers.ours(plain))]
         except Exception as error:  # whatever the library raises
             self.notes.add(COMPANION, _reason(error), case.name)
             return []
+        if self._limit:
+            call = self._limit.contestants(plain)[0].call
+            found.append(Contestant(COMPANION_LIMIT, "loup", call))
+        return found
 
     def _peers(self, case: Case, expected: Array | None) -> list[Contestant]:
-        found = []
+        found: list[Contestant] = []
+        if not self.settings.peers:
+            return found
         for peer in (*peers.PEERS, *by_hand.BY_HAND.get(case.op, [])):
             if peer.library not in self._missing and self._wanted(peer):
                 found += self._checked(peer, case, expected, reference.PEERS)

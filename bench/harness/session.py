@@ -80,7 +80,7 @@ class Session:
             results.append(runner.run(entry))
             seconds = time.perf_counter() - start
             print(f"{entry.name}: {seconds:.0f} s", file=sys.stderr, flush=True)
-        if not (self._settings.tuned or options.no_tuned):
+        if self._settings.peers and not self._settings.tuned:
             self._add_tuned(results)
         description["load_after"] = os.getloadavg()
         return Report(description, self._settings, results, runner.notes, self._remarks)

@@ -14,7 +14,8 @@ class Settings:
 
     threads: int = 2
     quick: bool = False
-    tuned: bool = False
+    tuned: bool = False  # this is the process of tuned torch
+    peers: bool = True
     limit_library: str | None = None
 
     @property
