@@ -29,12 +29,6 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _chosen(info: dict[str, Any]) -> str:
-    targets = info.get("targets", {})
-    chosen = targets.get("chosen") if isinstance(targets, dict) else None
-    return str(chosen or info.get("chosen") or "?")
-
-
 def describe(threads: int) -> dict[str, Any]:
     """Return the description that heads the table and the JSON file."""
     info = dict(importlib.import_module("loup").info())
@@ -46,7 +40,6 @@ def describe(threads: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()}",
         "loup": info,
-        "isa": _chosen(info),
         "versions": _versions(),
     }
 

@@ -75,7 +75,7 @@ def head(machine: dict[str, Any]) -> str:
         (
             f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads used, "
             f"load average {load}",
-            f"loup {machine['loup'].get('version', '?')}, instruction set {machine['isa']}",
+            f"loup {machine['loup'].get('version', '?')}, instruction set {machine['loup'].get('target', '?')}",
             f"peers: {versions}",
             "times are minima; x is the peer's time over loup's",
         )

@@ -199,6 +199,8 @@ def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:
     """Yield every task of every op whose family has tasks."""
     for op in ops:
         for task, make in FAMILIES.get(op["family"], {}).items():
+            if task == "backward" and not op.get("differentiable", True):
+                continue
             yield Entry(op["name"], task, make)
 
 
