@@ -70,12 +70,13 @@ def row(result: Result) -> tuple[str, ...]:
 def head(machine: dict[str, Any]) -> str:
     """Return the lines above the table."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    loup = machine["loup"]
     load = " ".join(f"{value:.2f}" for value in machine["load"])
     return "\n".join(
         (
             f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads used, "
             f"load average {load}",
-            f"loup {machine['loup'].get('version', '?')}, instruction set {machine['loup'].get('target', '?')}",
+            f"loup {loup.get('version', '?')}, instruction set {loup.get('target', '?')}",
             f"peers: {versions}",
             "times are minima; x is the peer's time over loup's",
         )
