@@ -87,8 +87,8 @@ def test_tool_runs(environment: Environment) -> None:
     assert environment.run("loup", "--version").endswith("0.1.0")
 
 
-def test_wheel_serves_every_python_from_3_10_on(wheel: Path) -> None:
-    assert wheel.name.startswith("loup-0.1.0-cp310-abi3-")
+def test_wheel_serves_every_python_from_3_11_on(wheel: Path) -> None:
+    assert wheel.name.startswith("loup-0.1.0-cp311-abi3-")
 
 
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
