@@ -1,0 +1,98 @@
+#pragma once
+
+#include <fmt/core.h>
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+
+#include "loup/base/dims.h"
+#include "loup/base/dtype.h"
+#include "loup/base/parallel.h"
+#include "loup/base/scalar.h"
+#include "loup/masked/masked_tensor.h"
+#include "loup/tensor/tensor.h"
+
+namespace loup::python {
+
+namespace nb = nanobind;
+
+/// A Python TypeError in the form of our own errors.
+template <class... Args>
+[[noreturn]] void throw_type_error(fmt::format_string<Args...> text, Args&&... args) {
+  throw nb::type_error(fmt::format(text, std::forward<Args>(args)...).c_str());
+}
+/// The name of an object's class, for messages.
+std::string class_name(nb::handle object);
+
+/// loup.float32 and its like.
+struct DTypeObject {
+  DType value;
+};
+/// The one Python object for a dtype.
+nb::object dtype_object(DType dtype);
+
+// --- what each source adds to the module ---
+void bind_errors(nb::module_& m);
+void bind_dtype(nb::module_& m);
+void bind_tensor(nb::module_& m);
+void bind_create(nb::module_& m);
+void bind_masked(nb::module_& m);
+void bind_system(nb::module_& m);
+
+// --- from Python (convert.cpp) ---
+
+/// An argument seen as a tensor: a loup tensor itself, or one that shares or copies the elements of
+/// an array, an object with __dlpack__, a number or nested lists.
+class TensorArgument {
+ public:
+  TensorArgument(const char* operation, nb::handle object);
+  TensorArgument(const TensorArgument&) = delete;
+  TensorArgument& operator=(const TensorArgument&) = delete;
+  const Tensor& operator*() const { return *tensor_; }
+  const Tensor* operator->() const { return tensor_; }
+
+ private:
+  const Tensor* tensor_;
+  std::optional<Tensor> converted_;
+};
+
+/// The tensor inside of a Python object; null when it is not a loup.Tensor.
+Tensor* tensor_in(nb::handle object);
+MaskedTensor* masked_tensor_in(nb::handle object);
+
+/// Shares the elements where that is possible.
+Tensor as_tensor(const char* operation, nb::handle object);
+/// None is no dtype; otherwise a loup dtype, its name, a NumPy dtype, or bool, int, float.
+std::optional<DType> dtype_from(const char* operation, nb::handle object);
+/// None gives no dims. TypeError for anything but ints and sequences of ints; bool is not an int.
+Dims dims_from(const char* operation, nb::handle object);
+/// The positional arguments of x.reshape(2, 3) or x.reshape((2, 3)).
+Dims dims_from_args(const char* operation, const nb::args& args);
+std::int64_t integer_from(const char* operation, nb::handle object);
+Scalar scalar_from(const char* operation, nb::handle object);
+
+nb::tuple tuple_of(const Dims& dims);
+
+// --- DLPack (dlpack.cpp) ---
+Tensor import_dlpack(nb::handle object);
+nb::object export_dlpack(const Tensor& x, nb::handle max_version, nb::handle dl_device,
+                         nb::handle copy);
+/// The buffer protocol of loup.Tensor.
+extern PyType_Slot tensor_slots[];
+
+/// Runs long work without the interpreter's lock, interruptible by Ctrl-C. Short work keeps the
+/// lock: giving it up costs more than the work.
+template <class Work>
+auto without_gil(std::int64_t elements, Work&& work) {
+  constexpr std::int64_t worth_it = 16 * 1024;
+  if (elements < worth_it) return work();
+  const nb::gil_scoped_release release;
+  const InterruptScope scope([] {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+  return work();
+}
+
+}  // namespace loup::python

@@ -1,0 +1,12 @@
+#include "bindings.h"
+
+NB_MODULE(_loup, m) {
+  namespace python = loup::python;
+  m.doc() = "The compiled half of loup; import loup instead.";
+  python::bind_errors(m);
+  python::bind_dtype(m);
+  python::bind_tensor(m);
+  python::bind_create(m);
+  python::bind_masked(m);
+  python::bind_system(m);
+}

@@ -1,0 +1,276 @@
+#include "loup/tensor/tensor.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "index.h"
+#include "loup/autograd/backward.h"
+#include "loup/autograd/node.h"
+#include "loup/base/error.h"
+#include "loup/io/dlpack.h"
+#include "loup/ops/copy.h"
+#include "loup/ops/views.h"
+#include "loup/tensor/print.h"
+#include "loup/tensor/views.h"
+
+namespace loup::python {
+
+using namespace nb::literals;
+
+namespace {
+
+nb::object element(const Tensor& x) {
+  if (x.dtype() == DType::boolean) return nb::cast(x.item<bool>());
+  if (is_floating(x.dtype())) return nb::cast(x.item<double>());
+  return nb::cast(x.item<std::int64_t>());
+}
+
+nb::object to_list(const Tensor& x) {
+  if (x.ndim() == 0) return element(x);
+  nb::list items;
+  for (std::int64_t i = 0; i < x.shape()[0]; ++i) {
+    items.append(to_list(x.with_layout(loup::select(x.layout(), 0, i))));
+  }
+  return std::move(items);
+}
+
+std::int64_t length(const Tensor& x) {
+  if (x.ndim() == 0) throw_type_error("len: expected a tensor with dims, got a 0-d tensor");
+  return x.shape()[0];
+}
+
+void set_item(const Tensor& x, nb::handle key, nb::handle value) {
+  const Tensor view = index(x, key);
+  if (PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) {
+    ops::fill_(view, scalar_from("setitem", value));
+  } else {
+    ops::copy_(view, *TensorArgument("setitem", value));
+  }
+}
+
+Tensor to_dtype(const Tensor& x, DType dtype) {
+  return without_gil(x.size(), [&] { return ops::to(x, dtype); });
+}
+
+/// A NumPy array of the same elements, converted or copied as NumPy asks.
+nb::object to_numpy(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const Tensor& x = *tensor_in(self);
+  if (x.dtype() == DType::bf16) {
+    throw DTypeError("numpy: expected a dtype that NumPy has, got bfloat16; convert it with "
+                     "to(loup.float32)");
+  }
+  nb::object array = nb::module_::import_("numpy").attr("asarray")(
+      nb::steal(PyMemoryView_FromObject(self.ptr())));
+  const bool converts = !dtype.is_none() && !array.attr("dtype").equal(dtype);
+  if (converts && !copy.is_none() && !nb::cast<bool>(copy)) {
+    throw ValueError("numpy: expected the tensor's dtype {} without a copy, got {}", x.dtype(),
+                     nb::cast<std::string>(nb::str(dtype)));
+  }
+  if (converts) return array.attr("astype")(dtype);
+  return !copy.is_none() && nb::cast<bool>(copy) ? array.attr("copy")() : array;
+}
+
+void bind_views(nb::class_<Tensor>& tensor) {
+  tensor
+      .def("transpose", ops::transpose, "dim0"_a, "dim1"_a, "Swap two dims.")
+      .def(
+          "permute",
+          [](const Tensor& x, const nb::args& dims) {
+            return ops::permute(x, dims_from_args("permute", dims));
+          },
+          "Reorder the dims.")
+      .def(
+          "reshape",
+          [](const Tensor& x, const nb::args& shape) {
+            return ops::reshape(x, dims_from_args("reshape", shape));
+          },
+          "Another shape over the same elements, as a view where possible.")
+      .def(
+          "view",
+          [](const Tensor& x, const nb::args& shape) {
+            return ops::view(x, dims_from_args("view", shape));
+          },
+          "Another shape over the same elements, never a copy.")
+      .def("flatten", ops::flatten, "start_dim"_a = 0, "end_dim"_a = -1, "Make dims one.")
+      .def(
+          "squeeze",
+          [](const Tensor& x, nb::handle dim) { return ops::squeeze(x, dims_from("squeeze", dim)); },
+          "dim"_a.none() = nb::none(), "Drop dims of size 1.")
+      .def("unsqueeze", ops::unsqueeze, "dim"_a, "Insert a dim of size 1.")
+      .def(
+          "expand",
+          [](const Tensor& x, const nb::args& shape) {
+            return ops::expand(x, dims_from_args("expand", shape));
+          },
+          "Repeat dims of size 1 without a copy; -1 keeps a size.")
+      .def(
+          "broadcast_to",
+          [](const Tensor& x, nb::handle shape) {
+            return ops::broadcast_to(x, dims_from("broadcast_to", shape));
+          },
+          "shape"_a, "Repeat to a shape without a copy.")
+      .def("narrow", ops::narrow, "dim"_a, "start"_a, "length"_a, "A range of one dim.")
+      .def("select", ops::select, "dim"_a, "index"_a, "One element of one dim, which disappears.")
+      .def_prop_ro(
+          "T",
+          [](const Tensor& x) {
+            Dims order;
+            for (int i = x.ndim(); i-- > 0;) order.push_back(i);
+            return ops::permute(x, order);
+          },
+          "The dims in reverse order.")
+      .def("__getitem__", index, "key"_a.none())
+      .def("__setitem__", set_item, "key"_a.none(), "value"_a);
+}
+
+void bind_copies(nb::class_<Tensor>& tensor) {
+  tensor
+      .def("clone", [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::clone(x); }); },
+           "A contiguous copy.")
+      .def("contiguous",
+           [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::contiguous(x); }); },
+           "The tensor itself when contiguous, otherwise a copy.")
+      .def("detach", &Tensor::detach, "The same elements without a gradient record.")
+      .def(
+          "to",
+          [](const Tensor& x, nb::handle dtype) {
+            return to_dtype(x, dtype_from("to", dtype).value_or(x.dtype()));
+          },
+          "dtype"_a, "The elements converted to another dtype.")
+      .def(
+          "copy_",
+          [](nb::handle self, nb::handle source) {
+            const TensorArgument from("copy_", source);
+            without_gil(from->size(), [&] { ops::copy_(*tensor_in(self), *from); });
+            return nb::borrow(self);
+          },
+          "source"_a, nb::sig("def copy_(self, source: object) -> Tensor"),
+          "Write the elements of source, broadcast and converted.")
+      .def(
+          "fill_",
+          [](nb::handle self, nb::handle value) {
+            ops::fill_(*tensor_in(self), scalar_from("fill_", value));
+            return nb::borrow(self);
+          },
+          "value"_a, nb::sig("def fill_(self, value: float) -> Tensor"),
+          "Write one value into every element.");
+  const auto shorthand = [&](const char* name, DType dtype) {
+    tensor.def(name, [dtype](const Tensor& x) { return to_dtype(x, dtype); });
+  };
+  shorthand("bool", DType::boolean);
+  shorthand("int", DType::i32);
+  shorthand("long", DType::i64);
+  shorthand("half", DType::f16);
+  shorthand("bfloat16", DType::bf16);
+  shorthand("float", DType::f32);
+  shorthand("double", DType::f64);
+}
+
+void bind_exchange(nb::class_<Tensor>& tensor) {
+  tensor
+      .def(
+          "__dlpack__",
+          [](const Tensor& x, nb::handle /*stream*/, nb::handle max_version, nb::handle dl_device,
+             nb::handle copy) { return export_dlpack(x, max_version, dl_device, copy); },
+          nb::kw_only(), "stream"_a.none() = nb::none(), "max_version"_a.none() = nb::none(),
+          "dl_device"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
+          nb::sig("def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | "
+                  "None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) "
+                  "-> object"))
+      .def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(dlpack::device_cpu, 0); },
+           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def("__array__", to_numpy, "dtype"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
+           nb::sig("def __array__(self, dtype: object = None, copy: bool | None = None) -> "
+                   "typing.Any"))
+      .def("numpy", [](nb::handle self) { return to_numpy(self, nb::none(), nb::none()); },
+           nb::sig("def numpy(self) -> typing.Any"), "A NumPy array of the same memory.")
+      .def("item", element, nb::sig("def item(self) -> float | int | bool"), "The only element.")
+      .def("tolist", to_list, nb::sig("def tolist(self) -> typing.Any"), "Nested Python lists.")
+      .def("__float__", [](const Tensor& x) { return x.item<double>(); })
+      .def("__int__", [](const Tensor& x) { return x.item<std::int64_t>(); })
+      .def("__bool__", [](const Tensor& x) { return x.item<bool>(); })
+      .def("data_ptr",
+           [](const Tensor& x) { return reinterpret_cast<std::uintptr_t>(x.raw_data()); },
+           "Address of the first element.");
+}
+
+void bind_gradients(nb::class_<Tensor>& tensor) {
+  tensor
+      .def_prop_rw(
+          "requires_grad", &Tensor::requires_grad,
+          [](Tensor& x, bool value) { autograd::set_requires_grad(x, value); },
+          "Whether operations on this tensor are recorded for gradients.")
+      .def(
+          "requires_grad_",
+          [](nb::handle self, bool value) {
+            autograd::set_requires_grad(*tensor_in(self), value);
+            return nb::borrow(self);
+          },
+          "requires_grad"_a = true,
+          nb::sig("def requires_grad_(self, requires_grad: bool = True) -> Tensor"))
+      .def_prop_ro("is_leaf",
+                   [](const Tensor& x) { return !x.requires_grad() || x.node()->is_leaf(); })
+      .def_prop_rw(
+          "grad", [](const Tensor& x) { return autograd::grad(x); },
+          [](const Tensor& x, nb::handle value) {
+            if (!value.is_none()) {
+              throw_type_error("grad: expected None, which clears the gradient, got a value");
+            }
+            if (x.requires_grad()) x.node()->grad.reset();
+          },
+          nb::for_setter(nb::arg("value").none()), "The gradient collected so far, or None.")
+      .def(
+          "backward",
+          [](const Tensor& x, nb::handle gradient, bool retain_graph, bool create_graph) {
+            autograd::BackwardOptions options{.gradient = {},
+                                              .retain_graph = retain_graph,
+                                              .create_graph = create_graph};
+            if (!gradient.is_none()) {
+              options.gradient = ops::to(as_tensor("backward", gradient), x.dtype());
+            }
+            const nb::gil_scoped_release release;
+            autograd::backward(x, options);
+          },
+          "gradient"_a.none() = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
+          nb::sig("def backward(self, gradient: object = None, retain_graph: bool = False, "
+                  "create_graph: bool = False) -> None"),
+          "Add the gradient of this tensor to every leaf it was computed from.");
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_& m) {
+  nb::class_<Tensor> tensor(m, "Tensor", nb::type_slots(tensor_slots),
+                            "An n-dimensional array: a strided view of shared memory.");
+  tensor.def_prop_ro("shape", [](const Tensor& x) { return tuple_of(x.shape()); },
+                     nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro("strides", [](const Tensor& x) { return tuple_of(x.strides()); },
+                   nb::sig("def strides(self) -> tuple[int, ...]"), "In elements.")
+      .def_prop_ro("dtype", [](const Tensor& x) { return dtype_object(x.dtype()); },
+                   nb::sig("def dtype(self) -> dtype"))
+      .def_prop_ro("ndim", &Tensor::ndim)
+      .def_prop_ro("nbytes", &Tensor::bytes)
+      .def("dim", &Tensor::ndim)
+      .def("numel", [](const Tensor& x) { return x.size(); }, "Number of elements.")
+      .def(
+          "size",
+          [](const Tensor& x, nb::handle dim) -> nb::object {
+            if (dim.is_none()) return tuple_of(x.shape());
+            return nb::cast(x.size(integer_from("size", dim)));
+          },
+          "dim"_a.none() = nb::none(),
+          nb::sig("def size(self, dim: int | None = None) -> typing.Any"),
+          "The shape, or the size of one dim.")
+      .def("is_contiguous", &Tensor::is_contiguous)
+      .def_prop_ro("is_readonly", [](const Tensor& x) { return !x.storage().is_writable(); })
+      .def("__len__", length)
+      .def("__repr__", [](const Tensor& x) { return to_string(x); });
+  bind_views(tensor);
+  bind_copies(tensor);
+  bind_exchange(tensor);
+  bind_gradients(tensor);
+}
+
+}  // namespace loup::python
