@@ -1,0 +1,252 @@
+#include "loup/kernels/copy.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/random.h"
+#include "tests/support/settings.h"
+
+namespace loup::kernels {
+namespace {
+
+using test::Random;
+
+std::vector<DType> all_dtypes() {
+  std::vector<DType> result;
+  for (int i = 0; i < dtype_count; ++i) result.push_back(static_cast<DType>(i));
+  return result;
+}
+
+/// Elements of any dtype in memory that every dtype may be read from.
+struct Elements {
+  DType dtype;
+  std::vector<std::uint64_t> words;
+
+  Elements(DType type, std::int64_t count)
+      : dtype(type), words(static_cast<std::size_t>(count * item_bytes(type) + 7) / 8 + 1) {}
+  std::byte* data() { return reinterpret_cast<std::byte*>(words.data()); }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(words.data());
+  }
+};
+
+/// Ordinary and extreme values: NaN, infinities, the ends of every integer type.
+Elements sample(Random& random, DType dtype, std::int64_t count) {
+  Elements result(dtype, count);
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    const double specials[] = {0.0,
+                               -0.0,
+                               1.5,
+                               -1.5,
+                               255.9,
+                               -128.9,
+                               65504,
+                               1e5,
+                               -2.2e9,
+                               9.3e18,
+                               -9.3e18,
+                               3e38,
+                               1e-8,
+                               -1e300,
+                               std::nan(""),
+                               std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity()};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool is_special = i < std::ssize(specials);
+      result.as<T>()[i] = is_special ? convert<T>(specials[i]) : random.value<T>();
+    }
+  });
+  return result;
+}
+
+/// Compares element by element with convert(), bit by bit.
+void expect_converted(Elements& to, const Shape& shape, const Strides& to_strides, Elements& from,
+                      const Strides& from_strides) {
+  visit_dtype(from.dtype, [&]<class From>(std::type_identity<From>) {
+    visit_dtype(to.dtype, [&]<class To>(std::type_identity<To>) {
+      for (std::int64_t i = 0; i < shape[0]; ++i) {
+        for (std::int64_t j = 0; j < shape[1]; ++j) {
+          const From source = from.as<From>()[i * from_strides[0] + j * from_strides[1]];
+          const To wanted = convert<To>(source);
+          const To got = to.as<To>()[i * to_strides[0] + j * to_strides[1]];
+          if constexpr (std::is_floating_point_v<To>) {
+            if (std::isnan(wanted) && std::isnan(got)) continue;
+          }
+          ASSERT_EQ(std::memcmp(&wanted, &got, sizeof(To)), 0)
+              << name(from.dtype) << " to " << name(to.dtype) << " at " << i << ", " << j;
+        }
+      }
+    });
+  });
+}
+
+void expect_pairs_converted(const Shape& shape, const Strides& to_strides,
+                            const Strides& from_strides, std::int64_t room) {
+  Random random;
+  for (const DType from_type : all_dtypes()) {
+    Elements from = sample(random, from_type, room);
+    for (const DType to_type : all_dtypes()) {
+      Elements to(to_type, room);
+      copy(shape, {to.data(), to_type, to_strides}, {from.data(), from_type, from_strides});
+      expect_converted(to, shape, to_strides, from, from_strides);
+    }
+  }
+}
+
+TEST(Copy, ConvertsBetweenAllDTypesContiguously) {
+  test::for_each_target([] { expect_pairs_converted({7, 9}, {9, 1}, {9, 1}, 63); });
+}
+
+TEST(Copy, ConvertsBetweenAllDTypesWithGaps) {
+  expect_pairs_converted({7, 9}, {11, 1}, {30, 2}, 7 * 30);
+}
+
+TEST(Copy, ConvertsBetweenAllDTypesTransposed) {
+  expect_pairs_converted({40, 35}, {35, 1}, {1, 40}, 40 * 35);
+}
+
+TEST(Copy, RepeatsASourceThatStandsStill) { expect_pairs_converted({6, 5}, {5, 1}, {1, 0}, 30); }
+
+TEST(Copy, DoesNothingWithoutElements) {
+  float to = 7;
+  const float from = 8;
+  auto* const data = reinterpret_cast<std::byte*>(const_cast<float*>(&from));
+  copy({3, 0}, {reinterpret_cast<std::byte*>(&to), DType::f32, {0, 1}}, {data, DType::f32, {0, 1}});
+  EXPECT_EQ(to, 7);
+}
+
+TEST(Copy, CopiesOneElementOfA0dArray) {
+  float to = 0;
+  std::int16_t from = -3;
+  copy({}, {reinterpret_cast<std::byte*>(&to), DType::f32, {}},
+       {reinterpret_cast<std::byte*>(&from), DType::i16, {}});
+  EXPECT_EQ(to, -3.0F);
+}
+
+/// A random layout of `shape` whose elements do not overlap, and how much memory it needs.
+std::pair<Strides, std::int64_t> scattered_strides(Random& random, const Shape& shape) {
+  Strides strides = Dims::filled(shape.size(), 0);
+  std::vector<int> order;
+  for (int i = 0; i < shape.size(); ++i) {
+    order.insert(order.begin() + random.integer(0, i), i);
+  }
+  std::int64_t step = random.integer(1, 2);
+  for (const int dim : order) {
+    strides[dim] = step;
+    step *= shape[dim] + random.integer(0, 1);
+  }
+  return {strides, step + 1};
+}
+
+TEST(Copy, MovesEveryElementOfManyDimsOnEveryNumberOfThreads) {
+  Random random;
+  const Shape shape = {3, 5, 1, 4, 7, 2, 6, 11};  // large enough for several threads
+  const auto [to_strides, to_room] = scattered_strides(random, shape);
+  const auto [from_strides, from_room] = scattered_strides(random, shape);
+  std::vector<std::int64_t> from(static_cast<std::size_t>(from_room));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::int64_t>(i);
+  test::with_threads({1, 2, 7}, [&] {
+    std::vector<std::int64_t> to(static_cast<std::size_t>(to_room), -1);
+    copy(shape, {reinterpret_cast<std::byte*>(to.data()), DType::i64, to_strides},
+         {reinterpret_cast<std::byte*>(from.data()), DType::i64, from_strides});
+    std::int64_t written = 0;
+    for (const std::int64_t value : to) written += value >= 0 ? 1 : 0;
+    EXPECT_EQ(written, element_count(shape));
+    for (std::int64_t n = 0; n < element_count(shape); ++n) {
+      std::int64_t rest = n;
+      std::int64_t at_to = 0;
+      std::int64_t at_from = 0;
+      for (int d = 8; d-- > 0; rest /= shape[d]) {
+        at_to += rest % shape[d] * to_strides[d];
+        at_from += rest % shape[d] * from_strides[d];
+      }
+      ASSERT_EQ(to[static_cast<std::size_t>(at_to)], at_from) << "element " << n;
+    }
+  });
+}
+
+TEST(CopyPlane, CopiesRowsOfDifferentPitch) {
+  std::vector<std::int32_t> from = {1, 2, 3, -1, 4, 5, 6, -1};
+  std::vector<std::int32_t> to(10, 0);
+  copy_plane({reinterpret_cast<std::byte*>(to.data()), DType::i32, 5, 1},
+             {reinterpret_cast<const std::byte*>(from.data()), DType::i32, 4, 1}, 2, 3);
+  EXPECT_EQ(to, (std::vector<std::int32_t>{1, 2, 3, 0, 0, 4, 5, 6, 0, 0}));
+}
+
+template <class T>
+Array array_of(std::vector<T>& values, const Strides& strides) {
+  return {reinterpret_cast<std::byte*>(values.data()), dtype_of<T>(), strides};
+}
+/// std::vector<bool> has no bytes.
+Array mask_of(std::vector<std::uint8_t>& bytes, const Strides& strides) {
+  return {reinterpret_cast<std::byte*>(bytes.data()), DType::boolean, strides};
+}
+
+TEST(Select, TakesTheFirstWhereTheMaskIsTrue) {
+  std::vector<std::uint8_t> mask = {1, 0, 1, 0};
+  std::vector<float> yes = {1, 2, 3, 4, 5, 6};
+  std::vector<float> no = {-9};
+  std::vector<float> to(6);
+  // Element (i, j) is chosen by byte i + j, and `yes` is transposed.
+  select({3, 2}, array_of(to, {2, 1}), mask_of(mask, {1, 1}), array_of(yes, {1, 3}),
+         array_of(no, {0, 0}));
+  EXPECT_EQ(to, (std::vector<float>{1, -9, -9, 5, 3, -9}));
+}
+
+TEST(Select, CarriesNanThroughUntouched) {
+  std::vector<std::uint8_t> mask = {1, 0};
+  std::vector<double> yes = {std::nan(""), std::nan("")};
+  std::vector<double> no = {0, 0};
+  std::vector<double> to(2);
+  select({2}, array_of(to, {1}), mask_of(mask, {1}), array_of(yes, {1}), array_of(no, {1}));
+  EXPECT_TRUE(std::isnan(to[0]));
+  EXPECT_EQ(to[1], 0);
+}
+
+TEST(Add, WrapsIntegers) {
+  std::vector<std::int8_t> a = {127, -128, 1};
+  std::vector<std::int8_t> b = {1, -1, 2};
+  add({3}, array_of(a, {1}), array_of(a, {1}), array_of(b, {1}));
+  EXPECT_EQ(a, (std::vector<std::int8_t>{-128, 127, 3}));
+}
+
+TEST(Add, IsOrForBool) {
+  std::vector<std::uint8_t> a = {0, 0, 1, 1};
+  std::vector<std::uint8_t> b = {0, 1, 0, 1};
+  std::vector<std::uint8_t> to(4, 9);
+  add({4}, mask_of(to, {1}), mask_of(a, {1}), mask_of(b, {1}));
+  EXPECT_EQ(to, (std::vector<std::uint8_t>{0, 1, 1, 1}));
+}
+
+TEST(Add, RoundsHalvesOnce) {
+  std::vector<Float16> a = {Float16(2048.0F), Float16(1.5F)};
+  std::vector<Float16> b = {Float16(1.0F), Float16(0.25F)};
+  std::vector<Float16> to(2);
+  add({2}, array_of(to, {1}), array_of(a, {1}), array_of(b, {1}));
+  EXPECT_EQ(static_cast<float>(to[0]), 2048.0F);
+  EXPECT_EQ(static_cast<float>(to[1]), 1.75F);
+}
+
+TEST(Add, ReadsAnyStrides) {
+  std::vector<double> a = {1, 2, 3, 4, 5, 6};
+  std::vector<double> b = {10, 20};
+  std::vector<double> to(6);
+  add({2, 3}, array_of(to, {3, 1}), array_of(a, {1, 2}), array_of(b, {1, 0}));
+  EXPECT_EQ(to, (std::vector<double>{11, 13, 15, 22, 24, 26}));
+}
+
+TEST(LogicalAnd, IsTrueWhereBothAre) {
+  std::vector<std::uint8_t> a = {0, 0, 1, 1};
+  std::vector<std::uint8_t> b = {0, 1, 0, 255};
+  logical_and({4}, mask_of(a, {1}), mask_of(a, {1}), mask_of(b, {1}));
+  EXPECT_EQ(a, (std::vector<std::uint8_t>{0, 0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace loup::kernels
