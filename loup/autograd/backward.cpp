@@ -27,21 +27,27 @@ void push(Queue& queue, const std::shared_ptr<Node>& node, Gradient gradient) {
   if (!is_new) position->second.gradient = accumulate(position->second.gradient, gradient);
 }
 
-/// A leaf owns its gradient: later backward calls add to it in place.
-void collect(Node& leaf, const Gradient& gradient, bool creates_graph) {
-  if (creates_graph) {
-    leaf.grad = leaf.grad ? accumulate({*leaf.grad, {}}, gradient).value : materialize(gradient);
-    return;
+/// A copy that nobody else holds.
+Tensor own(const Tensor& value) {
+  Tensor result = empty_like(value);
+  kernels::copy(value.shape(), result.array(), value.array());
+  if (is_recorded(value)) {
+    record("backward", result, {value}, {},
+           [](const Saved&, const Gradient& g) -> std::vector<Gradient> { return {g}; });
   }
+  return result;
+}
+
+/// A leaf owns its gradient, so later calls may add to it in place; not when it is recorded itself.
+void collect(Node& leaf, const Gradient& gradient, bool creates_graph) {
   const Tensor value = materialize(gradient);
-  if (leaf.grad) {
+  if (!leaf.grad) {
+    leaf.grad = gradient.mask ? value : own(value);  // materialize() copies where there is a mask
+  } else if (creates_graph || leaf.grad->requires_grad()) {
+    leaf.grad = accumulate({*leaf.grad, {}}, {value, {}}).value;
+  } else {
     leaf.grad->prepare_write("backward");
     kernels::add(value.shape(), leaf.grad->array(), leaf.grad->array(), value.array());
-  } else if (gradient.mask) {
-    leaf.grad = value;  // materialize() made it
-  } else {
-    leaf.grad = empty_like(value);
-    kernels::copy(value.shape(), leaf.grad->array(), value.array());
   }
 }
 

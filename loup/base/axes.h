@@ -12,8 +12,8 @@ namespace loup {
 /// One loop over K operands at once: its length, and each operand's step in elements.
 template <std::size_t K>
 struct Axis {
-  std::int64_t size = 1;
-  std::array<std::int64_t, K> step{};
+  std::int64_t size;
+  std::array<std::int64_t, K> step;
 };
 
 /// Where each of K operands stands, in elements.
@@ -24,11 +24,14 @@ using Offsets = std::array<std::int64_t, K>;
 template <std::size_t K>
 class Axes {
  public:
+  // Eight axes are large: they stay uninitialised until they are pushed.
+  Axes() {}  // NOLINT(cppcoreguidelines-pro-type-member-init, modernize-use-equals-default)
+
   int size() const { return count_; }
   bool empty() const { return count_ == 0; }
   const Axis<K>& operator[](int i) const { return axes_[static_cast<std::size_t>(i)]; }
   /// The innermost axis, or one of size 1.
-  Axis<K> innermost() const { return count_ > 0 ? (*this)[count_ - 1] : Axis<K>{}; }
+  Axis<K> innermost() const { return count_ > 0 ? (*this)[count_ - 1] : Axis<K>{1, {}}; }
 
   void push(const Axis<K>& axis) {
     if (axis.size != 1) axes_[static_cast<std::size_t>(count_++)] = axis;

@@ -19,9 +19,17 @@ inline constexpr int max_ndim = 8;
 /// Up to eight integers, inline: a shape, strides, an index, or a list of dims.
 class LOUP_EXPORT Dims {
  public:
-  constexpr Dims() = default;
+  // Only the first size() integers are ever initialised: shapes are made in every call.
+  Dims() {}  // NOLINT(cppcoreguidelines-pro-type-member-init, modernize-use-equals-default)
   /// One integer: `sum(x, -1)` reads as well as `sum(x, {0, 1})`.
-  constexpr Dims(std::int64_t value) : size_(1) { values_[0] = value; }  // NOLINT(google-explicit-constructor)
+  Dims(std::int64_t value) : size_(1) { values_[0] = value; }  // NOLINT(google-explicit-constructor)
+  Dims(const Dims& other) noexcept : size_(other.size_) { copy(other); }
+  Dims& operator=(const Dims& other) noexcept {
+    size_ = other.size_;
+    copy(other);
+    return *this;
+  }
+  ~Dims() = default;
   Dims(std::initializer_list<std::int64_t> values) { assign(values.begin(), values.size()); }
   template <std::ranges::contiguous_range Range>
     requires std::same_as<std::ranges::range_value_t<Range>, std::int64_t>
@@ -54,9 +62,12 @@ class LOUP_EXPORT Dims {
   }
 
  private:
+  void copy(const Dims& other) noexcept {
+    for (int i = 0; i < size_; ++i) (*this)[i] = other[i];
+  }
   void assign(const std::int64_t* values, std::size_t count);
 
-  std::array<std::int64_t, max_ndim> values_{};
+  std::array<std::int64_t, max_ndim> values_;
   int size_ = 0;
 };
 

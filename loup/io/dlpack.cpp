@@ -75,11 +75,23 @@ Description describe(const DLTensor& from, bool is_writable) {
   // Negative strides reach below the first element; storage starts at the lowest one.
   std::int64_t below = 0;
   std::int64_t above = 0;
+  std::int64_t reach = 0;
+  bool overflows = false;
   for (int i = 0; i < from.ndim; ++i) {
-    const std::int64_t reach = (result.layout.shape[i] - 1) * result.layout.strides[i];
-    (reach < 0 ? below : above) += reach;
+    overflows |= __builtin_mul_overflow(result.layout.shape[i] - 1, result.layout.strides[i], &reach);
+    std::int64_t& end = reach < 0 ? below : above;
+    overflows |= __builtin_add_overflow(end, reach, &end);
   }
   const std::int64_t bytes = item_bytes(result.dtype);
+  std::int64_t span = 0;
+  overflows |= __builtin_sub_overflow(above, below, &span);
+  overflows |= __builtin_add_overflow(span, 1, &span);
+  overflows |= __builtin_mul_overflow(span, bytes, &span);
+  if (overflows) {
+    throw ShapeError("from_dlpack: expected strides inside of an address space, got shape {} and "
+                     "strides {}",
+                     result.layout.shape, result.layout.strides);
+  }
   auto* const first = static_cast<std::byte*>(from.data) + from.byte_offset;
   if (std::bit_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(bytes) != 0) {
     throw ValueError("from_dlpack: expected {} elements aligned to {} bytes, got an address that is "
@@ -88,7 +100,7 @@ Description describe(const DLTensor& from, bool is_writable) {
   }
   result.layout.offset = -below;
   result.data.data = first + below * bytes;
-  result.data.bytes = static_cast<std::size_t>((above - below + 1) * bytes);
+  result.data.bytes = static_cast<std::size_t>(span);
   return result;
 }
 
@@ -96,7 +108,7 @@ template <class Managed>
 Tensor adopt(Managed* managed, bool is_writable) {
   Description from = describe(managed->dl_tensor, is_writable);
   from.data.owner = std::make_shared<Loan<Managed>>(managed);
-  return {Storage::adopt(std::move(from.data)), from.layout, from.dtype};
+  return {Tensor::Unchecked{}, Storage::adopt(std::move(from.data)), from.layout, from.dtype};
 }
 
 /// What an exported tensor keeps alive.

@@ -42,7 +42,8 @@ Tensor MaskedTensor::to_tensor(Scalar fill) const { return ops::filled(data_, ma
 std::optional<MaskedTensor> MaskedTensor::grad() const {
   const std::optional<Tensor> collected = autograd::grad(data_);
   if (!collected) return std::nullopt;
-  return as_masked_tensor(*collected, mask_);
+  // What came through get_data() and an operator without a mask may have reached masked elements.
+  return as_masked_tensor(ops::filled(*collected, mask_, 0), mask_);
 }
 
 MaskedTensor masked_tensor(const Tensor& data, const Tensor& mask, bool requires_grad) {

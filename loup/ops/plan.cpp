@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace loup::ops {
 
@@ -21,7 +22,8 @@ constexpr std::int64_t few_rows = 8;
 // Enough tasks for the threads of a large machine; beyond, parts would only cost memory.
 constexpr std::int64_t wanted_tasks = 256;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+// Divisions are most of the cost of planning a small reduction: most of them have a result of one.
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
 std::int64_t distance(const Axis<3>& axis) {
   const std::int64_t step = std::abs(axis.step[operand_x]);
@@ -54,7 +56,7 @@ void choose_walk(ReducePlan& plan) {
 
 ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
                      std::uint32_t reduced) {
-  ReducePlan plan{};
+  ReducePlan plan;
   for (int i = 0; i < x.shape.size(); ++i) {
     const std::int64_t mask_step = mask != nullptr ? mask->strides[i] : 0;
     if ((reduced >> static_cast<unsigned>(i) & 1U) != 0) {
@@ -63,23 +65,22 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
       plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i]}});
     }
   }
-  for (Axes<3>* axes : {&plan.outer_kept, &plan.outer_reduced}) {
-    axes->sort_by_step(operand_x);
-    axes->merge();
-  }
+  plan.outer_kept.sort_by_step(operand_x);
+  plan.outer_kept.merge();
+  plan.outer_reduced.sort_by_step(operand_x);
+  plan.outer_reduced.merge();
   choose_walk(plan);
 
   std::int64_t part_steps_at_least = 1;
   if (plan.walk == ReducePlan::Walk::across) {
     plan.block_cols = std::min(plan.cols.size, strip_cols);
-    plan.block_rows = std::min(
-        plan.rows.size, std::max(fewest_strip_rows, strip_elements / plan.block_cols / 8 * 8));
+    const std::int64_t strip_rows = ceil_div(strip_elements, plan.block_cols) / 8 * 8;
+    plan.block_rows = std::min(plan.rows.size, std::max(fewest_strip_rows, strip_rows));
   } else {
     plan.block_cols = std::min(plan.cols.size, longest_row);
-    plan.block_rows = std::clamp<std::int64_t>(block_elements / plan.block_cols, 1, plan.rows.size);
-    const std::int64_t step_elements =
-        plan.block_cols * (plan.walk == ReducePlan::Walk::fold ? plan.block_rows : 1);
-    part_steps_at_least = std::max<std::int64_t>(1, longest_row / step_elements);
+    plan.block_rows = std::min(plan.rows.size, ceil_div(block_elements, plan.block_cols));
+    const bool is_fold = plan.walk == ReducePlan::Walk::fold;
+    part_steps_at_least = ceil_div(longest_row, plan.block_cols * (is_fold ? plan.block_rows : 1));
   }
   plan.row_blocks = ceil_div(plan.rows.size, plan.block_rows);
   plan.col_blocks = ceil_div(plan.cols.size, plan.block_cols);
@@ -88,8 +89,11 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
   plan.steps = plan.outer_reduced.iterations();
   (plan.walk == ReducePlan::Walk::along ? plan.tiles : plan.steps) *= plan.row_blocks;
   (plan.walk == ReducePlan::Walk::across ? plan.tiles : plan.steps) *= plan.col_blocks;
-  const std::int64_t most_parts = std::max<std::int64_t>(1, wanted_tasks / plan.tiles);
-  plan.part_steps = std::max(part_steps_at_least, ceil_div(plan.steps, most_parts));
+  plan.part_steps = plan.steps;
+  if (plan.steps > part_steps_at_least) {
+    const std::int64_t most_parts = std::max<std::int64_t>(1, wanted_tasks / plan.tiles);
+    plan.part_steps = std::max(part_steps_at_least, ceil_div(plan.steps, most_parts));
+  }
   plan.parts = ceil_div(plan.steps, plan.part_steps);
   return plan;
 }
@@ -107,36 +111,39 @@ std::int64_t enter_block(const Axis<3>& axis, std::int64_t length, std::int64_t 
   return std::min(length, axis.size - index * length);
 }
 
+/// Takes the last digit off a number whose digits run to `base`.
+std::int64_t take_digit(std::int64_t& number, std::int64_t base) {
+  if (base == 1) return 0;
+  const std::int64_t rest = number / base;
+  return std::exchange(number, rest) - rest * base;
+}
+
 }  // namespace
 
 BlockRange tile_range(const ReducePlan& plan, std::int64_t tile) {
   BlockRange range{{}, 1, 1};
-  switch (plan.walk) {
-    case ReducePlan::Walk::along:
-      range.rows = enter_block(plan.rows, plan.block_rows, tile % plan.row_blocks, range.offsets);
-      plan.outer_kept.advance(tile / plan.row_blocks, range.offsets);
-      break;
-    case ReducePlan::Walk::across:
-      range.cols = enter_block(plan.cols, plan.block_cols, tile % plan.col_blocks, range.offsets);
-      plan.outer_kept.advance(tile / plan.col_blocks, range.offsets);
-      break;
-    case ReducePlan::Walk::fold: plan.outer_kept.advance(tile, range.offsets); break;
+  if (plan.walk == ReducePlan::Walk::along) {
+    const std::int64_t block = take_digit(tile, plan.row_blocks);
+    range.rows = enter_block(plan.rows, plan.block_rows, block, range.offsets);
+  } else if (plan.walk == ReducePlan::Walk::across) {
+    const std::int64_t block = take_digit(tile, plan.col_blocks);
+    range.cols = enter_block(plan.cols, plan.block_cols, block, range.offsets);
   }
+  plan.outer_kept.advance(tile, range.offsets);
   return range;
 }
 
 BlockRange block_range(const ReducePlan& plan, const BlockRange& tile, std::int64_t step) {
   BlockRange range = tile;
-  std::int64_t rest = step;
   if (plan.walk != ReducePlan::Walk::across) {
-    range.cols = enter_block(plan.cols, plan.block_cols, rest % plan.col_blocks, range.offsets);
-    rest /= plan.col_blocks;
+    const std::int64_t block = take_digit(step, plan.col_blocks);
+    range.cols = enter_block(plan.cols, plan.block_cols, block, range.offsets);
   }
   if (plan.walk != ReducePlan::Walk::along) {
-    range.rows = enter_block(plan.rows, plan.block_rows, rest % plan.row_blocks, range.offsets);
-    rest /= plan.row_blocks;
+    const std::int64_t block = take_digit(step, plan.row_blocks);
+    range.rows = enter_block(plan.rows, plan.block_rows, block, range.offsets);
   }
-  plan.outer_reduced.advance(rest, range.offsets);
+  plan.outer_reduced.advance(step, range.offsets);
   return range;
 }
 

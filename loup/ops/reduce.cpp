@@ -271,16 +271,15 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
               const ReduceArguments& arguments) {
   const std::uint32_t reduced = dim_bits(spec.name, dims, x.ndim());
   const DType dtype = arguments.dtype.value_or(spec.result(x.dtype()));
-  Tensor mask;
-  const bool is_masked = arguments.mask != nullptr;
-  if (is_masked) mask = mask_as(spec.name, x, *arguments.mask);
-  Tensor out = run(spec, x, reduced, is_masked ? &mask : nullptr, arguments.keepdim, dtype);
+  std::optional<Tensor> mask;
+  if (arguments.mask != nullptr) mask.emplace(mask_as(spec.name, x, *arguments.mask));
+  Tensor out = run(spec, x, reduced, mask ? &*mask : nullptr, arguments.keepdim, dtype);
   if (spec.backward != nullptr && autograd::is_recorded(x) && is_floating(dtype)) {
     std::vector<autograd::SavedTensor> saved;
-    if (is_masked) saved.emplace_back(to(mask, DType::boolean));
+    if (mask) saved.emplace_back(to(*mask, DType::boolean));
     autograd::record(
         spec.name, out, {x}, std::move(saved),
-        [backward = spec.backward, is_masked,
+        [backward = spec.backward, is_masked = mask.has_value(),
          call = ReduceRecord{x.shape(), x.dtype(), reduced, arguments.keepdim, {}}](
             const autograd::Saved& kept, const autograd::Gradient& g) {
           ReduceRecord whole = call;

@@ -33,11 +33,19 @@ std::int64_t byte_count(const Shape& shape, DType dtype) {
   return bytes;
 }
 
+/// How many steps lie in [start, stop): exactly, where doubles would round.
+std::int64_t integer_steps(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  const auto span = static_cast<__int128>(stop) - start;
+  const auto width = static_cast<__int128>(step);
+  if ((span > 0) != (width > 0) || span == 0) return 0;
+  return static_cast<std::int64_t>((span + width + (width > 0 ? -1 : 1)) / width);
+}
+
 }  // namespace
 
 Tensor empty(const Shape& shape, DType dtype) {
   const auto bytes = static_cast<std::size_t>(byte_count(shape, dtype));
-  return {Storage::allocate(bytes), Layout::contiguous(shape), dtype};
+  return {Tensor::Unchecked{}, Storage::allocate(bytes), Layout::contiguous(shape), dtype};
 }
 
 Tensor full(const Shape& shape, Scalar value, std::optional<DType> dtype) {
@@ -63,15 +71,17 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like
 Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype) {
   const auto is_float = [](const Scalar& s) { return s.natural_dtype() == DType::f32; };
   const bool exact = !is_float(start) && !is_float(stop) && !is_float(step);
-  const double span = stop.to<double>() - start.to<double>();
   const double width = step.to<double>();
-  if (width == 0 || std::isnan(span / width)) {
-    throw ValueError("arange: expected a step other than 0, got start {}, stop {}, step {}",
+  const double steps = std::ceil((stop.to<double>() - start.to<double>()) / width);
+  if (width == 0 || std::isnan(steps)) {
+    throw ValueError("arange: expected finite ends and a step other than 0, got start {}, stop {}, "
+                     "step {}",
                      start.to<double>(), stop.to<double>(), width);
   }
-  const double steps = std::ceil(span / width);
   if (steps > 0x1p62) throw ShapeError("arange: expected at most 2^62 elements, got {}", steps);
-  const auto count = static_cast<std::int64_t>(std::max(0.0, steps));
+  auto count = static_cast<std::int64_t>(std::max(0.0, steps));
+  if (exact) count = integer_steps(start.to<std::int64_t>(), stop.to<std::int64_t>(),
+                                   step.to<std::int64_t>());
   Tensor result = empty({count}, dtype.value_or(exact ? DType::i64 : DType::f32));
   generate(result, [&]<class T>(std::type_identity<T>, T* to, std::int64_t first, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {

@@ -8,12 +8,13 @@ namespace loup {
 
 bool Layout::is_contiguous() const {
   std::int64_t step = 1;
+  bool has_gaps = false;
   for (int i = shape.size(); i-- > 0;) {
     if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != step) return false;
+    has_gaps |= shape[i] != 1 && strides[i] != step;
     step *= shape[i];
   }
-  return true;
+  return !has_gaps;
 }
 
 std::int64_t Layout::position(const char* operation, const Dims& index) const {
@@ -83,14 +84,6 @@ void Tensor::set(const Dims& index, Scalar value) const {
   visit_dtype(dtype_, [&]<class T>(std::type_identity<T>) {
     reinterpret_cast<T*>(storage_.data())[position] = value.to<T>();
   });
-}
-
-Tensor Tensor::with_layout(const Layout& layout) const {
-  Tensor result;
-  result.storage_ = storage_;
-  result.layout_ = layout;
-  result.dtype_ = dtype_;
-  return result;
 }
 
 void Tensor::prepare_write(const char* operation) const {

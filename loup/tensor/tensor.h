@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "loup/base/array.h"
 #include "loup/base/dims.h"
@@ -31,6 +32,10 @@ class LOUP_EXPORT Tensor {
   Tensor();
   /// A view of `storage`; ShapeError when an element would lie outside of it.
   Tensor(Storage storage, const Layout& layout, DType dtype);
+  /// The same without a check.
+  struct Unchecked {};
+  Tensor(Unchecked /*tag*/, Storage storage, const Layout& layout, DType dtype)
+      : storage_(std::move(storage)), layout_(layout), dtype_(dtype) {}
 
   const Shape& shape() const { return layout_.shape; }
   const Strides& strides() const { return layout_.strides; }
@@ -72,7 +77,7 @@ class LOUP_EXPORT Tensor {
   }
   Array array() const { return {raw_data(), dtype_, layout_.strides}; }
   /// The same elements seen through another layout. No check: for the views of this library.
-  Tensor with_layout(const Layout& layout) const;
+  Tensor with_layout(const Layout& layout) const { return {Unchecked{}, storage_, layout, dtype_}; }
   /// Throws a ValueError that names `operation` when the storage is read-only; otherwise counts a
   /// change.
   void prepare_write(const char* operation) const;
