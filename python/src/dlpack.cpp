@@ -93,7 +93,7 @@ nb::object export_dlpack(const Tensor& x, nb::handle max_version, nb::handle dl_
       destroy_capsule<dlpack::ManagedTensor>(capsule, capsule_name);
     });
   }
-  return capsule_of(dlpack::to_dlpack(lent, copies ? dlpack::is_copied : 0), versioned_name,
+  return capsule_of(dlpack::to_dlpack(lent, copies ? std::uint64_t{dlpack::is_copied} : 0), versioned_name,
                     [](PyObject* capsule) {
                       destroy_capsule<dlpack::ManagedTensorVersioned>(capsule, versioned_name);
                     });

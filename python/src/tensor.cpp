@@ -33,7 +33,7 @@ nb::object to_list(const Tensor& x) {
   for (std::int64_t i = 0; i < x.shape()[0]; ++i) {
     items.append(to_list(x.with_layout(loup::select(x.layout(), 0, i))));
   }
-  return std::move(items);
+  return items;
 }
 
 std::int64_t length(const Tensor& x) {

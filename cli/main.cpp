@@ -1,0 +1,59 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "commands.h"
+#include "loup/version.h"
+
+namespace {
+
+constexpr int work_failed = 1;
+constexpr int bad_usage = 2;
+
+/// `--json` and `--markdown` of one subcommand.
+struct FormatOptions {
+  bool json = false;
+  bool markdown = false;
+
+  loup::cli::Format format() const {
+    if (json) return loup::cli::Format::json;
+    return markdown ? loup::cli::Format::markdown : loup::cli::Format::text;
+  }
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("Masked tensors on the command line. Try: loup info");
+  app.set_version_flag("--version", std::string("loup ") + loup::version);
+  app.require_subcommand(1);
+
+  FormatOptions info_options;
+  CLI::App* info = app.add_subcommand("info", "Show instruction sets, threads and build");
+  info->add_flag("--json", info_options.json, "Print JSON");
+
+  FormatOptions ops_options;
+  CLI::App* ops = app.add_subcommand("ops", "List the masked operators");
+  CLI::Option* json = ops->add_flag("--json", ops_options.json, "Print JSON");
+  ops->add_flag("--markdown", ops_options.markdown, "Print the table of docs/ops.md")
+      ->excludes(json);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : bad_usage;
+  }
+  if (info->parsed()) std::cout << loup::cli::info(info_options.format());
+  if (ops->parsed()) std::cout << loup::cli::ops(ops_options.format());
+  return std::cout.flush() ? 0 : work_failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "loup: " << error.what() << '\n';
+    return work_failed;
+  }
+}
