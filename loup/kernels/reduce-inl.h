@@ -95,8 +95,16 @@ struct Group {
       Op::fold(partials + p * plane, folded + p * group_rows, rows);
     }
     P* const state = static_cast<P*>(states.data) + states.first;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      Op::absorb(state + (shared ? 0 : first + r), states.count, folded + r);
+    if (shared) {
+      for (std::int64_t r = 0; r < rows; ++r) Op::absorb(state, states.count, folded + r);
+    } else if (rows == group_rows) {
+      for (std::int64_t r = 0; r < group_rows; ++r) {  // a constant count: this becomes one vector
+        Op::absorb(state + first + r, states.count, folded + r);
+      }
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        Op::absorb(state + first + r, states.count, folded + r);
+      }
     }
   }
 };

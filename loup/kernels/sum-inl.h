@@ -165,6 +165,22 @@ HWY_INLINE void widen_halves(D /*d*/, hn::Vec<D> v, Use use) {
   }
 }
 
+/// A row of at most eight elements has nothing to add up: hands out its lanes as they are.
+template <class T, class Mask, class Store>
+HWY_INLINE void spread_short_row(const Row<T, Mask>& row, Store store) {
+  const hn::CappedTag<T, sum_lanes> d;
+  constexpr std::int64_t N = lanes<decltype(d)>;
+  for (std::int64_t lane = 0; lane < sum_lanes; lane += N) {
+    auto v = hn::Zero(d);
+    if (lane < row.cols) {
+      const auto first = hn::FirstN(d, static_cast<std::size_t>(row.cols - lane));
+      v = (row.mask_tail + lane).keep(d, hn::LoadU(d, row.x_tail + lane));
+      v = hn::IfThenElseZero(first, v);
+    }
+    store(d, lane, v);
+  }
+}
+
 /// The sum of the rows of a tile in one vector of columns, top to bottom.
 template <std::int64_t fixed_rows, class D, class T, class Mask>
 HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c) {
@@ -211,13 +227,15 @@ struct SumF32 : PlainSum<float, double, DType::f32> {
   template <class Mask>
   static HWY_INLINE void row(const Row<float, Mask>& row, double* out, std::int64_t /*plane*/) {
     bool first = true;
-    for_each_block<512>(row, [&](const auto& v) HWY_ATTR {
-      fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
-        widen_halves<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
-          double* const to = out + lane + at;
-          hn::StoreU(first ? wide : hn::Add(hn::LoadU(dw, to), wide), dw, to);
-        });
+    const auto flush = [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
+      widen_halves<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+        double* const to = out + lane + at;
+        hn::StoreU(first ? wide : hn::Add(hn::LoadU(dw, to), wide), dw, to);
       });
+    };
+    if (row.cols <= sum_lanes) return spread_short_row(row, flush);
+    for_each_block<512>(row, [&](const auto& v) HWY_ATTR {
+      fold_to_eight(v, flush);
       first = false;
     });
   }
@@ -335,6 +353,10 @@ struct SumF64 {
   template <class Mask>
   static HWY_INLINE void row(const Row<double, Mask>& row, double* out, std::int64_t plane) {
     empty_row(out, plane);
+    if (row.cols <= sum_lanes) {
+      return spread_short_row(row, [&](auto d, std::int64_t lane, auto v)
+                                       HWY_ATTR { hn::StoreU(v, d, out + lane); });
+    }
     for_each_block<256>(row, [&](const auto& v) HWY_ATTR {
       fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
         auto sum = hn::LoadU(d, out + lane);

@@ -17,6 +17,8 @@ constexpr std::int64_t strip_cols = 4096;
 // Rows folded into a strip before its states are merged with those of the next part.
 constexpr std::int64_t strip_elements = 256 * 1024;
 constexpr std::int64_t fewest_strip_rows = 64;
+// A mask whose rows lie closer together than its columns is read in whole lines by this many rows.
+constexpr std::int64_t cache_line = 64;
 // Kept rows below this number are too few to fill a block.
 constexpr std::int64_t few_rows = 8;
 // Enough tasks for the threads of a large machine; beyond, parts would only cost memory.
@@ -25,8 +27,8 @@ constexpr std::int64_t wanted_tasks = 256;
 // Divisions are most of the cost of planning a small reduction: most of them have a result of one.
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
-std::int64_t distance(const Axis<3>& axis) {
-  const std::int64_t step = std::abs(axis.step[operand_x]);
+std::int64_t distance(const Axis<3>& axis, Operand operand) {
+  const std::int64_t step = std::abs(axis.step[operand]);
   return step == 0 ? INT64_MAX : step;
 }
 
@@ -35,7 +37,7 @@ void choose_walk(ReducePlan& plan) {
   const Axis<3> kept = plan.outer_kept.innermost();
   const Axis<3> reduced = plan.outer_reduced.innermost();
   const bool is_along = plan.outer_kept.empty() ||
-                        (!plan.outer_reduced.empty() && distance(reduced) <= distance(kept));
+                        (!plan.outer_reduced.empty() && distance(reduced, operand_x) <= distance(kept, operand_x));
   if (!is_along) {
     plan.walk = ReducePlan::Walk::across;
     plan.cols = plan.outer_kept.pop();
@@ -78,7 +80,10 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
     plan.block_rows = std::min(plan.rows.size, std::max(fewest_strip_rows, strip_rows));
   } else {
     plan.block_cols = std::min(plan.cols.size, longest_row);
-    plan.block_rows = std::min(plan.rows.size, ceil_div(block_elements, plan.block_cols));
+    const bool is_turned = distance(plan.rows, operand_mask) < distance(plan.cols, operand_mask);
+    const std::int64_t fewest_rows = is_turned ? cache_line : 1;
+    plan.block_rows =
+        std::min(plan.rows.size, std::max(fewest_rows, ceil_div(block_elements, plan.block_cols)));
     const bool is_fold = plan.walk == ReducePlan::Walk::fold;
     part_steps_at_least = ceil_div(longest_row, plan.block_cols * (is_fold ? plan.block_rows : 1));
   }

@@ -35,9 +35,8 @@ class Printer {
     if (dim == x_.ndim() - 1) {
       write_row(dim, index, indent + 1, out);
     } else {
-      const std::string separator =
-          "," + std::string(static_cast<std::size_t>(x_.ndim() - 1 - dim), '\n') +
-          std::string(indent + 1, ' ');
+      std::string separator(",");
+      separator.append(static_cast<std::size_t>(x_.ndim() - 1 - dim), '\n').append(indent + 1, ' ');
       bool first = true;
       for (const std::int64_t i : shown(dim)) {
         if (!first) out += separator;
@@ -90,7 +89,8 @@ class Printer {
       }
       if (!first) {
         const bool wraps = column + 2 + text.size() > line_width;
-        out += wraps ? ",\n" + std::string(indent, ' ') : ", ";
+        out += wraps ? ",\n" : ", ";
+        if (wraps) out.append(indent, ' ');
         column = wraps ? indent : column + 2;
       }
       first = false;
