@@ -34,7 +34,8 @@ void bind_dtype(nb::module_& m) {
       .def("__eq__", equals, nb::arg("other").none())
       .def("__hash__", [](const DTypeObject& self) { return nb::hash(nb::cast(name_of(self))); })
       .def("__repr__", [](const DTypeObject& self) { return "loup." + name_of(self); })
-      .def("__reduce__", [](const DTypeObject& self) { return "loup." + name_of(self); });
+      // A global of this module: unpickling gives the same object.
+      .def("__reduce__", name_of);
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     const nb::object object = nb::cast(DTypeObject{dtype});
