@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <vector>
 
 #include "bindings.h"
 #include "loup/autograd/node.h"
@@ -55,11 +56,13 @@ nb::dict pool_statistics() {
 /// `with loup.no_grad():`
 class NoGrad {
  public:
-  void enter() { scope_ = std::make_unique<autograd::RecordingScope>(false); }
-  void exit() { scope_.reset(); }
+  void enter() { scopes_.push_back(std::make_unique<autograd::RecordingScope>(false)); }
+  void exit() {
+    if (!scopes_.empty()) scopes_.pop_back();
+  }
 
  private:
-  std::unique_ptr<autograd::RecordingScope> scope_;
+  std::vector<std::unique_ptr<autograd::RecordingScope>> scopes_;  // one object may be entered twice
 };
 
 }  // namespace
