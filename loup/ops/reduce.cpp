@@ -54,9 +54,10 @@ class Run {
       const Tensor* mask, const Tensor& out)
       : plan_(plan),
         reducer_(reducer),
-        x_(x.array()),
-        mask_(mask != nullptr ? mask->array() : Array{nullptr, DType::boolean, {}}),
-        out_(out.array()),
+        x_{x.raw_data(), x.dtype()},
+        mask_{mask != nullptr ? mask->raw_data() : nullptr,
+              mask != nullptr ? mask->dtype() : DType::boolean},
+        out_{out.raw_data(), out.dtype()},
         cast_(cast),
         computed_(storage_type(compute_type(cast))) {
     const std::int64_t x_col = plan.cols.step[operand_x];
@@ -163,7 +164,11 @@ class Run {
 
   const ReducePlan& plan_;
   const Reducer& reducer_;
-  Array x_, mask_, out_;
+  struct Elements {
+    std::byte* data;
+    DType dtype;
+  };
+  Elements x_, mask_, out_;
   DType cast_;      // what elements are converted to first
   DType computed_;  // what they are reduced as
   bool packs_x_, packs_mask_;
