@@ -11,9 +11,11 @@ namespace {
 
 bool is_ellipsis(nb::handle item) { return item.ptr() == Py_Ellipsis; }
 
+/// An end beyond the range of int64 means as far as there are elements.
 std::optional<std::int64_t> slice_end(nb::handle end) {
   if (end.is_none()) return std::nullopt;
-  return integer_from("slice", end);
+  if (PyLong_Check(end.ptr()) == 0) return integer_from("slice", end);
+  return PyNumber_AsSsize_t(end.ptr(), nullptr);
 }
 
 /// Applies the items of an index one by one; `dim` is where the next one acts.
