@@ -41,6 +41,20 @@ std::int64_t length(const Tensor& x) {
   return x.shape()[0];
 }
 
+/// The elements of the first dim, one by one. Without __iter__ a 0-d tensor would seem empty.
+nb::object iterator(nb::handle_t<Tensor> self) {
+  length(*tensor_in(self));
+  return nb::steal(PySeqIter_New(self.ptr()));
+}
+
+/// As Python converts its own floats: infinities and NaN have no integer.
+nb::object to_integer(const Tensor& x) {
+  if (!is_floating(x.dtype())) return nb::cast(x.item<std::int64_t>());
+  PyObject* const integer = PyLong_FromDouble(x.item<double>());
+  if (integer == nullptr) throw nb::python_error();
+  return nb::steal(integer);
+}
+
 void set_item(const Tensor& x, nb::handle key, nb::handle value) {
   const Tensor view = index(x, key);
   if (PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) {
@@ -189,7 +203,7 @@ void bind_exchange(nb::class_<Tensor>& tensor) {
       .def("item", element, nb::sig("def item(self) -> float | int | bool"), "The only element.")
       .def("tolist", to_list, nb::sig("def tolist(self) -> typing.Any"), "Nested Python lists.")
       .def("__float__", [](const Tensor& x) { return x.item<double>(); })
-      .def("__int__", [](const Tensor& x) { return x.item<std::int64_t>(); })
+      .def("__int__", to_integer, nb::sig("def __int__(self) -> int"))
       .def("__bool__", [](const Tensor& x) { return x.item<bool>(); })
       .def("data_ptr",
            [](const Tensor& x) { return reinterpret_cast<std::uintptr_t>(x.raw_data()); },
@@ -266,6 +280,7 @@ void bind_tensor(nb::module_& m) {
       .def("is_contiguous", &Tensor::is_contiguous)
       .def_prop_ro("is_readonly", [](const Tensor& x) { return !x.storage().is_writable(); })
       .def("__len__", length)
+      .def("__iter__", iterator, nb::sig("def __iter__(self) -> collections.abc.Iterator[Tensor]"))
       .def("__repr__", [](const Tensor& x) { return to_string(x); });
   bind_views(tensor);
   bind_copies(tensor);
