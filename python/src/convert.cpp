@@ -19,8 +19,12 @@ constexpr const char* tensor_like = "a tensor, an array, a number or nested list
 template <class T>
 T* instance_in(nb::handle object) {
   static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<T>().ptr());
-  if (Py_TYPE(object.ptr()) == type || nb::isinstance<T>(object)) return nb::inst_ptr<T>(object);
-  return nullptr;
+  if (Py_TYPE(object.ptr()) != type && !nb::isinstance<T>(object)) return nullptr;
+  if (!nb::inst_ready(object)) {
+    throw_type_error("{}: expected an object made by its constructor, got one without __init__",
+                     class_name(object));
+  }
+  return nb::inst_ptr<T>(object);
 }
 
 bool is_number(nb::handle object) {

@@ -152,8 +152,12 @@ const char* refusal(const Tensor& x, int flags) {
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  const Tensor& x = *nb::inst_ptr<Tensor>(nb::handle(self));
   view->obj = nullptr;
+  if (!nb::inst_ready(nb::handle(self))) {
+    PyErr_SetString(PyExc_BufferError, "buffer: expected a tensor, got an object without __init__");
+    return -1;
+  }
+  const Tensor& x = *nb::inst_ptr<Tensor>(nb::handle(self));
   if (const char* reason = refusal(x, flags)) {
     PyErr_SetString(PyExc_BufferError, reason);
     return -1;

@@ -69,7 +69,7 @@ Tensor to_dtype(const Tensor& x, DType dtype) {
 }
 
 /// A NumPy array of the same elements, converted or copied as NumPy asks.
-nb::object to_numpy(nb::handle self, nb::handle dtype, nb::handle copy) {
+nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy) {
   const Tensor& x = *tensor_in(self);
   if (x.dtype() == DType::bf16) {
     throw DTypeError("numpy: expected a dtype that NumPy has, got bfloat16; convert it with "
@@ -155,7 +155,7 @@ void bind_copies(nb::class_<Tensor>& tensor) {
           "dtype"_a, "The elements converted to another dtype.")
       .def(
           "copy_",
-          [](nb::handle self, nb::handle source) {
+          [](nb::handle_t<Tensor> self, nb::handle source) {
             const TensorArgument from("copy_", source);
             without_gil(from->size(), [&] { ops::copy_(*tensor_in(self), *from); });
             return nb::borrow(self);
@@ -164,7 +164,7 @@ void bind_copies(nb::class_<Tensor>& tensor) {
           "Write the elements of source, broadcast and converted.")
       .def(
           "fill_",
-          [](nb::handle self, nb::handle value) {
+          [](nb::handle_t<Tensor> self, nb::handle value) {
             ops::fill_(*tensor_in(self), scalar_from("fill_", value));
             return nb::borrow(self);
           },
@@ -198,7 +198,7 @@ void bind_exchange(nb::class_<Tensor>& tensor) {
       .def("__array__", to_numpy, "dtype"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
            nb::sig("def __array__(self, dtype: object = None, copy: bool | None = None) -> "
                    "typing.Any"))
-      .def("numpy", [](nb::handle self) { return to_numpy(self, nb::none(), nb::none()); },
+      .def("numpy", [](nb::handle_t<Tensor> self) { return to_numpy(self, nb::none(), nb::none()); },
            nb::sig("def numpy(self) -> typing.Any"), "A NumPy array of the same memory.")
       .def("item", element, nb::sig("def item(self) -> float | int | bool"), "The only element.")
       .def("tolist", to_list, nb::sig("def tolist(self) -> typing.Any"), "Nested Python lists.")
@@ -218,7 +218,7 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
           "Whether operations on this tensor are recorded for gradients.")
       .def(
           "requires_grad_",
-          [](nb::handle self, bool value) {
+          [](nb::handle_t<Tensor> self, bool value) {
             autograd::set_requires_grad(*tensor_in(self), value);
             return nb::borrow(self);
           },
