@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "bindings.h"
@@ -32,6 +33,12 @@ bool is_number(nb::handle object) {
   return PyBool_Check(o) || PyLong_Check(o) || PyFloat_Check(o);
 }
 
+/// NumPy's float64 is a Python float too, but it says that it is double.
+bool is_plain_number(nb::handle object) {
+  return is_number(object) &&
+         (PyFloat_Check(object.ptr()) == 0 || PyFloat_CheckExact(object.ptr()) != 0);
+}
+
 bool is_list(nb::handle object) {
   return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
 }
@@ -57,7 +64,7 @@ class NestedList {
     if (!is_list(object)) {
       if (depth != shape_.size()) throw_ragged();
       is_complete_ = true;
-      is_plain_ &= is_number(object);
+      is_plain_ &= is_plain_number(object);
       if (is_plain_) dtype_ = promote(dtype_, scalar_from(operation_, object).natural_dtype());
       return;
     }
@@ -99,7 +106,8 @@ class NestedList {
 Tensor through_numpy(const char* operation, nb::handle object) {
   try {
     const nb::object array = nb::module_::import_("numpy").attr("asarray")(object);
-    if (nb::cast<std::string>(array.attr("dtype").attr("kind")) != "O") return import_dlpack(array);
+    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+    if (std::string_view("biufc").find(kind) != std::string_view::npos) return import_dlpack(array);
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_ImportError)) throw;
   }
@@ -109,9 +117,7 @@ Tensor through_numpy(const char* operation, nb::handle object) {
 Tensor convert_object(const char* operation, nb::handle object) {
   if (is_number(object)) {
     const Scalar value = scalar_from(operation, object);
-    // NumPy's float64 is a Python float too, but it says that it is double.
-    if (PyFloat_CheckExact(object.ptr()) || !PyFloat_Check(object.ptr())) return full({}, value);
-    return full({}, value, DType::f64);
+    return is_plain_number(object) ? full({}, value) : full({}, value, DType::f64);
   }
   if (masked_tensor_in(object) != nullptr) {
     throw_type_error("{}: expected a plain tensor, got a MaskedTensor; use get_data or to_tensor",
