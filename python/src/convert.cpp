@@ -189,7 +189,10 @@ std::int64_t integer_from(const char* operation, nb::handle object) {
 
 Dims dims_from(const char* operation, nb::handle object) {
   if (object.is_none()) return {};
-  if (!is_list(object)) return integer_from(operation, object);
+  const bool is_sequence =
+      is_list(object) || (PySequence_Check(object.ptr()) != 0 &&
+                          PyIndex_Check(object.ptr()) == 0 && PyUnicode_Check(object.ptr()) == 0);
+  if (!is_sequence) return integer_from(operation, object);
   Dims dims;
   for (nb::handle item : nb::borrow<nb::sequence>(object)) {
     dims.push_back(integer_from(operation, item));
