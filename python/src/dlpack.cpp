@@ -58,8 +58,17 @@ nb::object ask_for_capsule(nb::handle object) {
   return method();
 }
 
+/// The first of the two integers in `argument`, as dl_device and max_version have them.
+std::int64_t first_of_pair(const char* argument, nb::handle pair) {
+  if (PyTuple_Check(pair.ptr()) == 0 || nb::len(pair) != 2) {
+    throw_type_error("__dlpack__: expected {} as a tuple of two ints, got {}", argument,
+                     class_name(pair));
+  }
+  return integer_from("__dlpack__", pair[0]);
+}
+
 bool is_below_version_1(nb::handle max_version) {
-  return max_version.is_none() || nb::cast<long>(max_version[0]) < 1;
+  return max_version.is_none() || first_of_pair("max_version", max_version) < 1;
 }
 
 }  // namespace
@@ -67,6 +76,9 @@ bool is_below_version_1(nb::handle max_version) {
 Tensor import_dlpack(nb::handle object) {
   if (PyCapsule_CheckExact(object.ptr()) != 0) {
     throw_type_error("from_dlpack: expected an object with __dlpack__, got a capsule");
+  }
+  if (!nb::hasattr(object, "__dlpack__")) {
+    throw_type_error("from_dlpack: expected an object with __dlpack__, got {}", class_name(object));
   }
   const nb::object capsule = ask_for_capsule(object);
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
@@ -78,11 +90,17 @@ Tensor import_dlpack(nb::handle object) {
 
 nb::object export_dlpack(const Tensor& x, nb::handle max_version, nb::handle dl_device,
                          nb::handle copy) {
-  if (!dl_device.is_none() && nb::cast<long>(dl_device[0]) != dlpack::device_cpu) {
-    throw_buffer_error("__dlpack__: expected the CPU as device, got DLPack device type " +
-                       std::to_string(nb::cast<long>(dl_device[0])));
+  if (!dl_device.is_none()) {
+    const std::int64_t device = first_of_pair("dl_device", dl_device);
+    if (device != dlpack::device_cpu) {
+      throw_buffer_error(
+          fmt::format("__dlpack__: expected the CPU as device, got DLPack device type {}", device));
+    }
   }
-  const bool copies = !copy.is_none() && nb::cast<bool>(copy);
+  if (!copy.is_none() && PyBool_Check(copy.ptr()) == 0) {
+    throw_type_error("__dlpack__: expected copy as a bool or None, got {}", class_name(copy));
+  }
+  const bool copies = copy.ptr() == Py_True;
   const Tensor lent = copies ? ops::clone(x.detach()) : x;
   if (is_below_version_1(max_version)) {
     if (!lent.storage().is_writable()) {
