@@ -144,6 +144,15 @@ const char* format_of(DType dtype) {
   return nullptr;
 }
 
+bool is_column_major(const Tensor& x) {
+  std::int64_t step = 1;
+  for (int i = 0; i < x.ndim(); ++i) {
+    if (x.shape()[i] != 1 && x.strides()[i] != step) return x.size() == 0;
+    step *= x.shape()[i];
+  }
+  return true;
+}
+
 /// Why `x` cannot be lent by a buffer with these flags; null when it can.
 const char* refusal(const Tensor& x, int flags) {
   if (format_of(x.dtype()) == nullptr) {
@@ -163,8 +172,12 @@ const char* refusal(const Tensor& x, int flags) {
   if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !x.is_contiguous()) {
     return "buffer: expected a C-contiguous tensor, got one with other strides";
   }
-  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && x.ndim() > 1) {
-    return "buffer: expected a Fortran-contiguous tensor, got a row-major one";
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_column_major(x)) {
+    return "buffer: expected a Fortran-contiguous tensor, got one with other strides";
+  }
+  if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !x.is_contiguous() &&
+      !is_column_major(x)) {
+    return "buffer: expected a contiguous tensor, got one with other strides";
   }
   return nullptr;
 }
