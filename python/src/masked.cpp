@@ -101,6 +101,15 @@ Tensor part_from(const char* what, nb::handle object) {
   return as_tensor("MaskedTensor", object);
 }
 
+void warn_of_cut_record() {
+  if (PyErr_WarnEx(PyExc_UserWarning,
+                   "MaskedTensor: expected data without a gradient record, got data that requires "
+                   "grad; the copy does not send gradients to it, as_masked_tensor does",
+                   1) != 0) {
+    throw nb::python_error();
+  }
+}
+
 [[noreturn]] void refuse_export(const char* operation) {
   throw_type_error("{}: expected a plain tensor, got a MaskedTensor, whose mask would be lost; use "
                    "to_tensor(fill) or get_data()",
@@ -115,8 +124,9 @@ void bind_masked_tensor(nb::module_& m) {
           [](MaskedTensor* self, nb::handle data, nb::handle mask, nb::handle requires_grad) {
             const Tensor values = part_from("data", data);
             const Tensor counts = part_from("mask", mask);
-            new (self) MaskedTensor(values, counts,
-                                    flag_from("MaskedTensor", "requires_grad", requires_grad));
+            const bool is_leaf = flag_from("MaskedTensor", "requires_grad", requires_grad);
+            if (values.requires_grad()) warn_of_cut_record();
+            new (self) MaskedTensor(values, counts, is_leaf);
           },
           "data"_a, "mask"_a, "requires_grad"_a = false,
           nb::sig("def __init__(self, data: object, mask: object, requires_grad: bool = False) -> "
@@ -148,6 +158,7 @@ void bind_masked_tensor(nb::module_& m) {
           },
           "Add the gradient of this tensor to every leaf it was computed from.")
       .def("__dlpack__", [](const MaskedTensor&, const nb::kwargs&) { refuse_export("__dlpack__"); })
+      .def("__dlpack_device__", [](const MaskedTensor&) { refuse_export("__dlpack_device__"); })
       .def("__array__",
            [](const MaskedTensor&, const nb::args&, const nb::kwargs&) { refuse_export("__array__"); })
       .def("__repr__", [](const MaskedTensor& x) { return to_string(x); });
