@@ -189,7 +189,7 @@ void bind_masked(nb::module_& m) {
   for (const masked::Op& any : masked::all_ops) {
     std::visit(
         [&](const auto* op) {
-          define(functions, *op, "input: object", "typing.Any", "input"_a);
+          define(functions, *op, "input: object", "typing.Any", "input"_a.none());
           define(tensor, *op, "self", "Tensor");
           define(masked_tensor, *op, "self", "MaskedTensor");
         },

@@ -2,6 +2,9 @@
 
 NB_MODULE(_loup, m) {
   namespace python = loup::python;
+  namespace nb = nanobind;
+  // Objects that live until the interpreter ends are no leak worth a message on the user's screen.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiled half of loup; import loup instead.";
   python::bind_errors(m);
   python::bind_dtype(m);
