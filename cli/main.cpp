@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -22,6 +23,12 @@ struct FormatOptions {
   }
 };
 
+int finish_output() {
+  if (std::cout.flush()) return 0;
+  std::cerr << "loup: could not write the output\n";
+  return work_failed;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Masked tensors on the command line. Try: loup info");
   app.set_version_flag("--version", std::string("loup ") + loup::version);
@@ -40,16 +47,17 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : bad_usage;
+    return app.exit(error) == 0 ? finish_output() : bad_usage;
   }
   if (info->parsed()) std::cout << loup::cli::info(info_options.format());
   if (ops->parsed()) std::cout << loup::cli::ops(ops_options.format());
-  return std::cout.flush() ? 0 : work_failed;
+  return finish_output();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is a failed write, not a crash
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
