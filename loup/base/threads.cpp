@@ -83,6 +83,16 @@ int ranks_on_this_host() {
   return 1;
 }
 
+/// Version 1 names the controllers of a hierarchy: "cpu,cpuacct".
+bool has_cpu_controller(std::string_view controllers) {
+  while (true) {
+    const auto comma = controllers.find(',');
+    if (controllers.substr(0, comma) == "cpu") return true;
+    if (comma == std::string_view::npos) return false;
+    controllers.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 std::optional<int> cgroup_cpus(const std::filesystem::path& root, const std::string& membership) {
@@ -94,8 +104,8 @@ std::optional<int> cgroup_cpus(const std::filesystem::path& root, const std::str
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const bool is_v2 = line.compare(0, first, "0") == 0;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (!is_v2 && controllers.find(",cpu,") == std::string::npos) continue;
+    const std::string_view controllers(line.data() + first + 1, second - first - 1);
+    if (!is_v2 && !has_cpu_controller(controllers)) continue;
     const auto top = is_v2 ? root : root / "cpu";
     // A limit on any enclosing group binds us too.
     std::filesystem::path group = line.substr(second + 1);
