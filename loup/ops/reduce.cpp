@@ -47,6 +47,12 @@ class Scratch {
   void* data_;
 };
 
+/// Where an operand starts. Its strides are in the plan.
+struct Elements {
+  std::byte* data;
+  DType dtype;
+};
+
 /// One reduction under way: operands, plan and kernel.
 class Run {
  public:
@@ -55,8 +61,8 @@ class Run {
       : plan_(plan),
         reducer_(reducer),
         x_{x.raw_data(), x.dtype()},
-        mask_{mask != nullptr ? mask->raw_data() : nullptr,
-              mask != nullptr ? mask->dtype() : DType::boolean},
+        mask_(mask != nullptr ? Elements{mask->raw_data(), mask->dtype()}
+                              : Elements{nullptr, DType::boolean}),
         out_{out.raw_data(), out.dtype()},
         cast_(cast),
         computed_(storage_type(compute_type(cast))) {
@@ -164,10 +170,6 @@ class Run {
 
   const ReducePlan& plan_;
   const Reducer& reducer_;
-  struct Elements {
-    std::byte* data;
-    DType dtype;
-  };
   Elements x_, mask_, out_;
   DType cast_;      // what elements are converted to first
   DType computed_;  // what they are reduced as
@@ -223,8 +225,22 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
   }
 }
 
+/// How the input sees a mask: its layout, repeated to the input's shape.
+Layout checked_mask(const char* operation, const Tensor& x, const Tensor& mask) {
+  // Additive float masks (0 keeps, -inf drops) would silently mean the opposite.
+  if (is_floating(mask.dtype())) {
+    throw DTypeError("{}: expected a mask of bool or integers, got {}; write mask == 0 or mask != 0",
+                     operation, mask.dtype());
+  }
+  if (mask.ndim() > x.ndim()) {
+    throw IndexError("{}: expected a mask of at most {} dims, got shape {}", operation, x.ndim(),
+                     mask.shape());
+  }
+  return broadcast(operation, "a mask", mask.layout(), x.shape());
+}
+
 Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const Tensor* mask,
-           bool keepdim, DType dtype) {
+           const Layout& mask_layout, bool keepdim, DType dtype) {
   Shape shape;
   Strides out_strides = Dims::filled(x.ndim(), 0);
   bool is_empty = false;
@@ -252,7 +268,7 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
     step *= x.shape()[i];
   }
   const ReducePlan plan =
-      make_plan(x.layout(), mask != nullptr ? &mask->layout() : nullptr, out_strides, reduced);
+      make_plan(x.layout(), mask != nullptr ? &mask_layout : nullptr, out_strides, reduced);
   Run(plan, reducer, x, dtype, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
   return out;
 }
@@ -260,31 +276,25 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
 }  // namespace
 
 Tensor mask_as(const char* operation, const Tensor& x, const Tensor& mask) {
-  // Additive float masks (0 keeps, -inf drops) would silently mean the opposite.
-  if (is_floating(mask.dtype())) {
-    throw DTypeError("{}: expected a mask of bool or integers, got {}; write mask == 0 or mask != 0",
-                     operation, mask.dtype());
-  }
-  if (mask.ndim() > x.ndim()) {
-    throw IndexError("{}: expected a mask of at most {} dims, got shape {}", operation, x.ndim(),
-                     mask.shape());
-  }
-  return mask.with_layout(broadcast(operation, "a mask", mask.layout(), x.shape()));
+  return mask.with_layout(checked_mask(operation, x, mask));
 }
 
 Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
               const ReduceArguments& arguments) {
   const std::uint32_t reduced = dim_bits(spec.name, dims, x.ndim());
   const DType dtype = arguments.dtype.value_or(spec.result(x.dtype()));
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask.emplace(mask_as(spec.name, x, *arguments.mask));
-  Tensor out = run(spec, x, reduced, mask ? &*mask : nullptr, arguments.keepdim, dtype);
+  const Tensor* const mask = arguments.mask;
+  Layout mask_layout;
+  if (mask != nullptr) mask_layout = checked_mask(spec.name, x, *mask);
+  Tensor out = run(spec, x, reduced, mask, mask_layout, arguments.keepdim, dtype);
   if (spec.backward != nullptr && autograd::is_recorded(x) && is_floating(dtype)) {
     std::vector<autograd::SavedTensor> saved;
-    if (mask) saved.emplace_back(to(*mask, DType::boolean));
+    if (mask != nullptr) {
+      saved.emplace_back(to(mask->with_layout(mask_layout), DType::boolean));
+    }
     autograd::record(
         spec.name, out, {x}, std::move(saved),
-        [backward = spec.backward, is_masked = mask.has_value(),
+        [backward = spec.backward, is_masked = mask != nullptr,
          call = ReduceRecord{x.shape(), x.dtype(), reduced, arguments.keepdim, {}}](
             const autograd::Saved& kept, const autograd::Gradient& g) {
           ReduceRecord whole = call;
