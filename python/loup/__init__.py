@@ -17,7 +17,6 @@ from loup._loup import (
     StateError,
     Tensor,
     ValueError,
-    __version__,
     arange,
     asarray,
     bfloat16,
@@ -47,6 +46,7 @@ from loup._loup import (
     trim_pool,
     uint8,
 )
+from loup._loup import version as __version__
 from loup.creation import ones, ones_like, zeros, zeros_like
 from loup.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
 

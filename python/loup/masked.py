@@ -6,7 +6,8 @@ and never change it; what they hide reaches neither a result nor a gradient.
 
 from typing import TypeGuard
 
-from loup._loup import MaskedTensor, as_masked_tensor, masked_ops, output_mask, ops
+from loup import _loup
+from loup._loup import MaskedTensor, as_masked_tensor, output_mask
 
 
 def masked_tensor(data: object, mask: object, requires_grad: bool = False) -> MaskedTensor:
@@ -20,8 +21,9 @@ def is_masked_tensor(obj: object) -> TypeGuard[MaskedTensor]:
 
 
 # The functions come from the operator list of the C++ library: a new operator needs no line here.
-_names = [op["name"] for op in ops()]
-globals().update({name: getattr(masked_ops, name) for name in _names})
+# Type checkers read masked.pyi, which the build writes.
+_names = [op["name"] for op in _loup.ops()]
+globals().update({name: getattr(_loup._masked_ops, name) for name in _names})
 
 __all__ = [
     "MaskedTensor",

@@ -1,5 +1,7 @@
 #include "loup/base/error.h"
 
+#include <cstdlib>
+
 #include "bindings.h"
 
 namespace loup::python {
@@ -15,7 +17,9 @@ PyObject* state_error = nullptr;
 PyObject* layout_error = nullptr;
 
 PyObject* add_class(nb::module_& m, const char* name, const char* doc, nb::handle bases) {
-  const std::string qualified = std::string("loup.") + name;
+  // Stubs describe classes where they are defined; to users they are loup's own.
+  const bool is_for_stubs = std::getenv("NB_STUBGEN") != nullptr;
+  const std::string qualified = std::string(is_for_stubs ? "loup._loup." : "loup.") + name;
   PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr);
   if (type == nullptr) throw nb::python_error();
   m.attr(name) = nb::handle(type);

@@ -157,10 +157,13 @@ void bind_masked_tensor(nb::module_& m) {
             autograd::backward(x.get_data());
           },
           "Add the gradient of this tensor to every leaf it was computed from.")
-      .def("__dlpack__", [](const MaskedTensor&, const nb::kwargs&) { refuse_export("__dlpack__"); })
-      .def("__dlpack_device__", [](const MaskedTensor&) { refuse_export("__dlpack_device__"); })
+      .def("__dlpack__", [](const MaskedTensor&, const nb::kwargs&) { refuse_export("__dlpack__"); },
+           nb::sig("def __dlpack__(self, **kwargs: object) -> typing.NoReturn"))
+      .def("__dlpack_device__", [](const MaskedTensor&) { refuse_export("__dlpack_device__"); },
+           nb::sig("def __dlpack_device__(self) -> typing.NoReturn"))
       .def("__array__",
-           [](const MaskedTensor&, const nb::args&, const nb::kwargs&) { refuse_export("__array__"); })
+           [](const MaskedTensor&, const nb::args&, const nb::kwargs&) { refuse_export("__array__"); },
+           nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"))
       .def("__repr__", [](const MaskedTensor& x) { return to_string(x); });
 }
 
@@ -183,7 +186,9 @@ void bind_masked(nb::module_& m) {
                 "= None) -> Tensor"),
         "Which outputs of a masked operator have an element that counts.");
 
-  nb::module_ functions = m.def_submodule("masked_ops", "The masked operators.");
+  // Users find them in loup.masked, so that is where they say they come from.
+  nb::module_ functions = m.def_submodule("_masked_ops", "The masked operators.");
+  functions.attr("__name__") = "loup.masked";
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   auto masked_tensor = nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>());
   for (const masked::Op& any : masked::all_ops) {

@@ -56,6 +56,9 @@ nb::dict pool_statistics() {
 /// `with loup.no_grad():`
 class NoGrad {
  public:
+  NoGrad() = default;
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
   void enter() { scopes_.push_back(std::make_unique<autograd::RecordingScope>(false)); }
   void exit() {
     if (!scopes_.empty()) scopes_.pop_back();
@@ -68,7 +71,7 @@ class NoGrad {
 }  // namespace
 
 void bind_system(nb::module_& m) {
-  m.attr("__version__") = version;
+  m.attr("version") = version;
   m.def("info", info, nb::sig("def info() -> dict[str, typing.Any]"),
         "Version, instruction sets and threads.");
   m.def("ops", ops, nb::sig("def ops() -> list[dict[str, typing.Any]]"),
@@ -86,7 +89,8 @@ void bind_system(nb::module_& m) {
   nb::class_<NoGrad>(m, "no_grad", "A context in which nothing is recorded for gradients.")
       .def(nb::init<>())
       .def("__enter__", &NoGrad::enter)
-      .def("__exit__", [](NoGrad& self, const nb::args&) { self.exit(); });
+      .def("__exit__", [](NoGrad& self, const nb::args&) { self.exit(); },
+           nb::sig("def __exit__(self, *args: object) -> None"));
 }
 
 }  // namespace loup::python
