@@ -7,7 +7,9 @@
 //   row(row, out, plane)  one row into kept_lanes partial results in each plane
 //   empty_row(out, plane) the partial results of a row of which nothing counts
 //   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
-//   absorb(state, n, v)   a folded row into a state; planes of states lie n apart
+//   absorb(state, n, v)   a folded row into a state; planes of states lie n apart, of rows
+//                         group_rows
+//   absorb_group(state, n, v)   the same for group_rows rows and states
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
 // and the init, merge and finish of kernels::Reducer.
@@ -98,9 +100,7 @@ struct Group {
     if (shared) {
       for (std::int64_t r = 0; r < rows; ++r) Op::absorb(state, states.count, folded + r);
     } else if (rows == group_rows) {
-      for (std::int64_t r = 0; r < group_rows; ++r) {  // a constant count: this becomes one vector
-        Op::absorb(state + first + r, states.count, folded + r);
-      }
+      Op::absorb_group(state + first, states.count, folded);
     } else {
       for (std::int64_t r = 0; r < rows; ++r) {
         Op::absorb(state + first + r, states.count, folded + r);

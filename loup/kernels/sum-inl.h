@@ -151,10 +151,11 @@ HWY_INLINE void fold_to_eight(const VirtualVector<D, K>& v, Store store) {
   }
 }
 
-/// Widens the two halves of v and calls `use(d, offset, half)` for each.
+/// Widens v and calls `use(d, offset, wide)`: at once where one vector can hold it, else by halves.
+/// (Partial sums are stored as wide as they are loaded again, or the load would have to wait.)
 template <class Wide, class D, class Use>
-HWY_INLINE void widen_halves(D /*d*/, hn::Vec<D> v, Use use) {
-  if constexpr (lanes<D> == 1) {
+HWY_INLINE void widen(D /*d*/, hn::Vec<D> v, Use use) {
+  if constexpr (lanes<D> * static_cast<std::int64_t>(sizeof(Wide)) <= HWY_MAX_BYTES) {
     const hn::Rebind<Wide, D> dw;
     use(dw, 0, hn::PromoteTo(dw, v));
   } else {
@@ -216,6 +217,12 @@ struct PlainSum {
   static HWY_INLINE void absorb(P* state, std::int64_t /*n*/, const P* value) {
     *state = add(*state, *value);
   }
+  static HWY_INLINE void absorb_group(P* state, std::int64_t /*n*/, const P* values) {
+    const hn::ScalableTag<P> d;
+    for (std::int64_t i = 0; i < group_rows; i += lanes<decltype(d)>) {
+      hn::StoreU(hn::Add(hn::LoadU(d, state + i), hn::Load(d, values + i)), d, state + i);
+    }
+  }
   static void merge(void* into, const void* from, std::int64_t n) {
     P* const a = static_cast<P*>(into);
     const P* const b = static_cast<const P*>(from);
@@ -228,7 +235,7 @@ struct SumF32 : PlainSum<float, double, DType::f32> {
   static HWY_INLINE void row(const Row<float, Mask>& row, double* out, std::int64_t /*plane*/) {
     bool first = true;
     const auto flush = [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
-      widen_halves<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+      widen<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
         double* const to = out + lane + at;
         hn::StoreU(first ? wide : hn::Add(hn::LoadU(dw, to), wide), dw, to);
       });
@@ -243,7 +250,7 @@ struct SumF32 : PlainSum<float, double, DType::f32> {
   static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/,
                               const Tile<float, Mask>& tile, std::int64_t c) {
     const auto sum = add_rows<fixed_rows>(d, tile, c);
-    widen_halves<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+    widen<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(dw, state + at), wide), dw, state + at);
     });
   }
@@ -373,6 +380,16 @@ struct SumF64 {
   static HWY_INLINE void absorb(double* state, std::int64_t n, const double* value) {
     add_exactly(state[0], state[n], value[0]);
     state[n] += value[group_rows];
+  }
+  static HWY_INLINE void absorb_group(double* state, std::int64_t n, const double* values) {
+    const hn::ScalableTag<double> d;
+    for (std::int64_t i = 0; i < group_rows; i += lanes<decltype(d)>) {
+      auto sum = hn::LoadU(d, state + i);
+      auto error = hn::LoadU(d, state + n + i);
+      add_exactly(sum, error, hn::Load(d, values + i));
+      hn::StoreU(sum, d, state + i);
+      hn::StoreU(hn::Add(error, hn::Load(d, values + group_rows + i)), d, state + n + i);
+    }
   }
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, double* at, std::int64_t n, const Tile<double, Mask>& tile,
