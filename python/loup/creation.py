@@ -7,12 +7,12 @@ from loup._loup import Tensor, float32, full, full_like
 
 def zeros(shape: int | Sequence[int], dtype: object = None) -> Tensor:
     """Zeros everywhere; float32 unless another dtype is given."""
-    return full(shape, 0, dtype or float32)
+    return full(shape, 0, float32 if dtype is None else dtype)
 
 
 def ones(shape: int | Sequence[int], dtype: object = None) -> Tensor:
     """Ones everywhere; float32 unless another dtype is given."""
-    return full(shape, 1, dtype or float32)
+    return full(shape, 1, float32 if dtype is None else dtype)
 
 
 def zeros_like(input: object, dtype: object = None) -> Tensor:
