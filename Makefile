@@ -65,11 +65,8 @@ format: setup-lint ## Format all sources
 	@$(PYTHON) tools/lint --fix
 
 .PHONY: docs
-docs: build ## Regenerate docs/ops.md and the stored stubs
-	@mkdir -p docs
-	@.venv/bin/loup ops --markdown > build/dev/ops.md
-	@cp build/dev/ops.md docs/ops.md
-	@cp build/dev/python/loup/_loup.pyi python/loup/_loup.pyi
+docs: build ## Renew the table in docs/ops.md and the stored stubs
+	@$(PYTHON) tools/docs
 
 .PHONY: install
 install: build/release/build.ninja ## Install the library, headers and tool to PREFIX (/usr/local)
