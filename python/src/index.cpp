@@ -25,7 +25,7 @@ class Indexer {
 
   void apply(nb::handle item) {
     if (item.is_none()) {
-      result_ = ops::unsqueeze(result_, dim_++);
+      new_dims_.push_back(dim_ + new_dims_.size());
     } else if (PySlice_Check(item.ptr())) {
       require_dim();
       const nb::object step = item.attr("step");
@@ -40,7 +40,12 @@ class Indexer {
     }
   }
   void skip(int dims) { dim_ += dims; }
-  const Tensor& result() const { return result_; }
+  /// New dims come last: with those that ints remove there might be too many on the way.
+  Tensor result() const {
+    Tensor result = result_;
+    for (const std::int64_t dim : new_dims_) result = ops::unsqueeze(result, dim);
+    return result;
+  }
 
  private:
   void require_dim() const {
@@ -51,6 +56,7 @@ class Indexer {
 
   Tensor result_;
   int dim_ = 0;
+  Dims new_dims_;
 };
 
 }  // namespace
