@@ -7,9 +7,9 @@
 namespace loup::autograd {
 
 struct BackwardOptions {
-  std::optional<Tensor> gradient;  // of the root; may be left out when that has one element
-  bool retain_graph = false;       // keeps the record for another backward
-  bool create_graph = false;       // records the backward itself: gradients of gradients
+  std::optional<Tensor> gradient = {};  // of the root; may be left out when that has one element
+  bool retain_graph = false;            // keeps the record for another backward
+  bool create_graph = false;            // records the backward itself: gradients of gradients
 };
 
 /// Adds the gradient of `root` to every leaf it was computed from.

@@ -31,13 +31,14 @@ MaskedTensor Reduction::operator()(const MaskedTensor& x, const Dims& dims,
   const Tensor mask = combined_mask(name, x, options.mask);
   Tensor data = ops::reduce(*this, x.get_data(), dims,
                             {.mask = &mask, .keepdim = options.keepdim, .dtype = options.dtype});
-  return as_masked_tensor(data, ops::any(mask, dims, options.keepdim));
+  return as_masked_tensor(data, ops::any(name, mask, dims, options.keepdim));
 }
 
 Tensor Reduction::output_mask(const Tensor& x, const Dims& dims,
                               const ReduceOptions& options) const {
   const Tensor mask = options.mask.value_or(ones({}, DType::boolean));
-  return ops::any(ops::to(ops::mask_as(name, x, mask), DType::boolean), dims, options.keepdim);
+  const Tensor whole = ops::to(ops::mask_as(name, x, mask), DType::boolean);
+  return ops::any(name, whole, dims, options.keepdim);
 }
 
 }  // namespace loup::masked

@@ -152,25 +152,11 @@ class LargeBlocks {
  public:
   void* allocate(std::size_t bytes) {
     const std::size_t rounded = round_up(bytes);
-    std::unique_lock lock(mutex_);
-    ++statistics_.allocations;
-    statistics_.bytes_in_use += rounded;
-    statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.bytes_in_use);
-    const auto found = std::ranges::find(kept_, rounded, &Kept::bytes);
-    if (found != kept_.end()) {
-      void* block = found->block;
-      statistics_.bytes_kept -= rounded;
-      kept_.erase(found);
-      return block;
-    }
-    lock.unlock();
-    try {
-      return map_block(rounded);
-    } catch (...) {
-      lock.lock();
-      statistics_.bytes_in_use -= rounded;
-      throw;
-    }
+    if (void* block = take_kept(rounded)) return block;
+    void* block = map_block(rounded);
+    const std::lock_guard lock(mutex_);
+    count_use(rounded);
+    return block;
   }
 
   void release(void* block, std::size_t bytes) noexcept {
@@ -246,6 +232,23 @@ class LargeBlocks {
     if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
     const std::size_t step = std::min(huge_page, std::bit_floor(bytes) / 4);
     return (bytes + step - 1) / step * step;
+  }
+
+  void* take_kept(std::size_t rounded) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(kept_, rounded, &Kept::bytes);
+    if (found == kept_.end()) return nullptr;
+    void* block = found->block;
+    statistics_.bytes_kept -= rounded;
+    kept_.erase(found);
+    count_use(rounded);
+    return block;
+  }
+
+  void count_use(std::size_t rounded) {
+    ++statistics_.allocations;
+    statistics_.bytes_in_use += rounded;
+    statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.bytes_in_use);
   }
 
   /// Moves the oldest blocks out until at most `limit` bytes are left, and all kept since before

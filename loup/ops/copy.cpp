@@ -36,8 +36,9 @@ void prepare_in_place(const char* operation, const Tensor& x) {
                      "grad; detach it first",
                      operation);
   }
+  const bool is_empty = x.size() == 0;
   for (int i = 0; i < x.ndim(); ++i) {
-    if (x.strides()[i] == 0 && x.shape()[i] > 1) {
+    if (!is_empty && x.strides()[i] == 0 && x.shape()[i] > 1) {
       throw ValueError("{}: expected a tensor that holds each element once, got one expanded along "
                        "dim {}; clone it first",
                        operation, i);

@@ -180,8 +180,10 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
   const auto& row = plan_.rows.step;
   const auto& col = plan_.cols.step;
   // Where rows lie closer together than columns, narrow pieces read whole cache lines.
-  const bool is_turned = (packs_x_ && std::abs(row[operand_x]) < std::abs(col[operand_x])) ||
-                         (packs_mask_ && std::abs(row[operand_mask]) < std::abs(col[operand_mask]));
+  const bool is_turned =
+      range.rows > 1 &&
+      ((packs_x_ && std::abs(row[operand_x]) < std::abs(col[operand_x])) ||
+       (packs_mask_ && std::abs(row[operand_mask]) < std::abs(col[operand_mask])));
   const std::int64_t most_cols = is_turned ? 128 : plan_.walk == Walk::across ? 1024 : 4096;
   const std::int64_t piece_cols = std::min(range.cols, most_cols);
   const std::int64_t piece_rows = std::min(range.rows, packed_elements / piece_cols);
@@ -305,10 +307,10 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
   return out;
 }
 
-Tensor any(const Tensor& x, const Dims& dims, bool keepdim) {
+Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim) {
   // A dim that only repeats its elements says the same at every position: look at one.
   Layout once = x.layout();
-  const std::uint32_t reduced = dim_bits("any", dims, x.ndim());
+  const std::uint32_t reduced = dim_bits(operation, dims, x.ndim());
   for (int i = 0; i < x.ndim(); ++i) {
     const bool repeats = once.strides[i] == 0 && once.shape[i] > 1;
     if (repeats && (reduced >> static_cast<unsigned>(i) & 1U) != 0) once.shape[i] = 1;

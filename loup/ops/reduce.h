@@ -36,8 +36,8 @@ LOUP_EXPORT Tensor mask_as(const char* operation, const Tensor& x, const Tensor&
 LOUP_EXPORT Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
                           const ReduceArguments& arguments = {});
 
-/// Where a slice of the bool tensor `x` has a true element.
-LOUP_EXPORT Tensor any(const Tensor& x, const Dims& dims, bool keepdim);
+/// Where a slice of the bool tensor `x` has a true element. Errors name `operation`.
+LOUP_EXPORT Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim);
 
 /// Described here, not in the list of masked operators, because backward rules need it.
 inline constexpr ReduceSpec sum_spec{

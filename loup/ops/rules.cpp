@@ -40,7 +40,7 @@ Gradient expand(const Shape& shape, const Gradient& gradient) {
   const Tensor* mask = gradient.mask ? &*gradient.mask : nullptr;
   const Tensor total = reduce(sum_spec, gradient.value, repeated, {.mask = mask, .keepdim = true});
   Gradient result{reshape(total, shape), {}};
-  if (mask != nullptr) result.mask = reshape(any(*mask, repeated, true), shape);
+  if (mask != nullptr) result.mask = reshape(any("expand", *mask, repeated, true), shape);
   return result;
 }
 

@@ -32,8 +32,9 @@ Tensor undo_view(const char* operation, const Tensor& x, const Shape& shape, con
   if (autograd::is_recorded(x)) {
     autograd::record(operation, result, {x}, {},
                      [=](const Saved&, const Gradient& g) -> std::vector<Gradient> {
-                       Gradient back{apply_view(operation, g.value, map), {}};
-                       if (g.mask) back.mask = apply_view(operation, *g.mask, map);
+                       // Not every gradient lies in memory as its tensor did, and `view` minds.
+                       Gradient back{apply_view(operation, contiguous(g.value), map), {}};
+                       if (g.mask) back.mask = apply_view(operation, contiguous(*g.mask), map);
                        return {back};
                      });
   }
