@@ -1,0 +1,129 @@
+#include "loup/autograd/node.h"
+
+#include <gtest/gtest.h>
+
+#include "loup/autograd/backward.h"
+#include "loup/ops/copy.h"
+#include "loup/ops/views.h"
+#include "tests/support/errors.h"
+#include "tests/support/tensors.h"
+
+namespace loup::autograd {
+namespace {
+
+using test::expect_error;
+
+Tensor leaf(const Shape& shape) {
+  Tensor x = ones(shape);
+  set_requires_grad(x, true);
+  return x;
+}
+
+TEST(Node, IsNumberedAfterItsInputs) {
+  const Tensor x = leaf({2});
+  const Tensor y = ops::clone(x);
+  const Tensor z = ops::clone(y);
+  EXPECT_LT(x.node()->number(), y.node()->number());
+  EXPECT_LT(y.node()->number(), z.node()->number());
+  EXPECT_EQ(z.node()->inputs().front(), y.node());
+}
+
+TEST(Node, KnowsWhetherItIsALeaf) {
+  const Tensor x = leaf({2});
+  EXPECT_TRUE(x.node()->is_leaf());
+  EXPECT_FALSE(ops::clone(x).node()->is_leaf());
+}
+
+TEST(Node, DiesWithTheTensorThatHoldsIt) {
+  const Tensor x = leaf({2});
+  std::weak_ptr<Node> watched;
+  {
+    const Tensor y = ops::clone(ops::clone(x));
+    watched = y.node()->inputs().front();
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(Node, FreesItsSavedTensorsWhenReleased) {
+  const Tensor mask = tensor({true, false});
+  Tensor y = ops::filled(leaf({2}), mask, 0);
+  EXPECT_GT(mask.storage().use_count(), 1U);
+  y.node()->release();
+  EXPECT_EQ(mask.storage().use_count(), 1U);
+}
+
+TEST(Node, ChainsOfAHundredThousandAreFreedWithoutDeepRecursion) {
+  const Tensor x = leaf({1});
+  Tensor y = x;
+  for (int i = 0; i < 100'000; ++i) y = ops::unsqueeze(ops::squeeze(y), 0);
+  std::weak_ptr<Node> last = y.node();
+  y = Tensor();
+  EXPECT_TRUE(last.expired());
+}
+
+TEST(SetRequiresGrad, RefusesIntegers) {
+  Tensor x = tensor({1, 2});
+  expect_error<DTypeError>([&] { set_requires_grad(x, true); },
+                           "requires_grad: expected a floating dtype", "got int32");
+}
+
+TEST(SetRequiresGrad, AcceptsEveryFloatType) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    Tensor x = zeros({1}, dtype);
+    set_requires_grad(x, true);
+    EXPECT_TRUE(x.requires_grad());
+  }
+}
+
+TEST(SetRequiresGrad, KeepsALeafAsItIs) {
+  Tensor x = leaf({1});
+  const auto before = x.node();
+  set_requires_grad(x, true);
+  EXPECT_EQ(x.node(), before);
+}
+
+TEST(SetRequiresGrad, CutsATensorOffTheRecord) {
+  Tensor x = leaf({1});
+  set_requires_grad(x, false);
+  EXPECT_FALSE(x.requires_grad());
+}
+
+TEST(Grad, IsAbsentWithoutARecordAndBeforeBackward) {
+  EXPECT_FALSE(grad(ones({1})).has_value());
+  EXPECT_FALSE(grad(leaf({1})).has_value());
+}
+
+TEST(RecordingScope, SwitchesRecordingOffAndBack) {
+  const Tensor x = leaf({2});
+  {
+    const RecordingScope off(false);
+    EXPECT_FALSE(is_recording());
+    EXPECT_FALSE(ops::clone(x).requires_grad());
+    {
+      const RecordingScope on(true);
+      EXPECT_TRUE(ops::clone(x).requires_grad());
+    }
+    EXPECT_FALSE(is_recording());
+  }
+  EXPECT_TRUE(ops::clone(x).requires_grad());
+}
+
+TEST(SavedTensor, GivesBackAnUnchangedTensor) {
+  const Tensor x = ones({2});
+  const SavedTensor saved(x);
+  EXPECT_EQ(saved.unpack("test").storage(), x.storage());
+}
+
+TEST(SavedTensor, NoticesAChangeThroughAnyView) {
+  const Tensor x = ones({2, 2});
+  const SavedTensor saved(x);
+  ops::fill_(ops::select(x, 0, 1), 5);
+  expect_error<StateError>(
+      [&] { saved.unpack("test"); },
+      "test backward: expected a tensor of shape [2, 2] as it was in the forward call",
+      "got one changed in place since (version 1 instead of 0)");
+}
+
+}  // namespace
+}  // namespace loup::autograd

@@ -1,0 +1,29 @@
+#include "loup/base/error.h"
+
+#include <type_traits>
+
+#include <gtest/gtest.h>
+
+namespace loup {
+namespace {
+
+TEST(Error, FormatsItsMessage) {
+  const ShapeError error("op: expected {}, got {}", 1, "two");
+  EXPECT_STREQ(error.what(), "op: expected 1, got two");
+}
+
+TEST(Error, IsNeverThrownItself) { EXPECT_TRUE(std::is_abstract_v<Error>); }
+
+template <class E>
+class EveryError : public testing::Test {};
+using Errors =
+    testing::Types<ShapeError, DTypeError, IndexError, ValueError, StateError, LayoutError>;
+TYPED_TEST_SUITE(EveryError, Errors);
+
+TYPED_TEST(EveryError, IsCaughtAsTheBaseAndAsARuntimeError) {
+  EXPECT_THROW(throw TypeParam("op: expected this"), Error);
+  EXPECT_THROW(throw TypeParam("op: expected this"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace loup
