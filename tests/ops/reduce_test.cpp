@@ -114,24 +114,29 @@ TEST(Reduce, ChangesNeitherArgument) {
 
 TEST(Any, IsTrueWhereASliceHasATrueElement) {
   const Tensor x = tensor({{false, false, true}, {false, false, false}});
-  EXPECT_EQ(elements<bool>(any(x, 1, false)), (std::vector<bool>{true, false}));
-  EXPECT_EQ(elements<bool>(any(x, 0, false)), (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(elements<bool>(any("test", x, 1, false)), (std::vector<bool>{true, false}));
+  EXPECT_EQ(elements<bool>(any("test", x, 0, false)), (std::vector<bool>{false, false, true}));
 }
 
 TEST(Any, IsFalseForAnEmptySlice) {
-  EXPECT_EQ(elements<bool>(any(zeros({2, 0}, DType::boolean), 1, false)),
+  EXPECT_EQ(elements<bool>(any("test", zeros({2, 0}, DType::boolean), 1, false)),
             (std::vector<bool>{false, false}));
 }
 
 TEST(Any, LooksThroughExpandedDims) {
   const Tensor x = expand(tensor({{true}, {false}}), {2, 1'000'000});
-  EXPECT_EQ(elements<bool>(any(x, 1, true)), (std::vector<bool>{true, false}));
-  EXPECT_EQ(any(x, 1, true).shape(), (Shape{2, 1}));
+  EXPECT_EQ(elements<bool>(any("test", x, 1, true)), (std::vector<bool>{true, false}));
+  EXPECT_EQ(any("test", x, 1, true).shape(), (Shape{2, 1}));
 }
 
 TEST(Any, CountsMoreThanABytesWorthOfTrue) {
-  EXPECT_TRUE(any(ones({256}, DType::boolean), {}, false).item<bool>());
-  EXPECT_TRUE(any(ones({65536}, DType::boolean), {}, false).item<bool>());
+  EXPECT_TRUE(any("test", ones({256}, DType::boolean), {}, false).item<bool>());
+  EXPECT_TRUE(any("test", ones({65536}, DType::boolean), {}, false).item<bool>());
+}
+
+TEST(Any, NamesTheCallerInItsErrors) {
+  expect_error<IndexError>([] { any("test", ones({2}, DType::boolean), 1, false); },
+                           "test: expected a dim from -1 to 0", "got 1");
 }
 
 /// Bytes of large temporaries at the same time, beyond what was there before.
