@@ -1,0 +1,477 @@
+"""Threads, memory, forks, signals and the interpreter's lock; what importing loup does."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import loup
+from loup import _loup
+
+# --- threads ---
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("count", [1, 2, 7, 1024])
+def test_the_number_of_threads_can_be_set(count: int) -> None:
+    loup.set_num_threads(count)
+    assert loup.num_threads() == count
+    assert loup.info()["threads"] == count
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("count", [0, -1, 1025])
+def test_refuses_numbers_of_threads_that_make_no_sense(count: int) -> None:
+    before = loup.num_threads()
+    with pytest.raises(
+        loup.ValueError, match=f"expected a number of .* from 1 to 1024, got {count}"
+    ):
+        loup.set_num_threads(count)
+    assert loup.num_threads() == before
+
+
+@pytest.mark.parametrize("count", ["2", 2.0, None, 2**40])
+def test_refuses_numbers_of_threads_of_other_types(count: object) -> None:
+    with pytest.raises(TypeError):
+        loup.set_num_threads(count)
+
+
+def test_the_default_is_within_the_affinity(run_python: Callable) -> None:
+    code = "import os, loup; print(loup.num_threads(), len(os.sched_getaffinity(0)))"
+    default, cpus = map(int, run_python(code).stdout.split())
+    assert 1 <= default <= cpus
+
+
+def test_one_cpu_means_one_thread(run_python: Callable) -> None:
+    code = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+        "import loup; print(loup.num_threads())"
+    )
+    assert run_python(code).stdout.strip() == "1"
+
+
+@pytest.mark.parametrize("count", ["1", "2", "7"])
+def test_the_environment_sets_the_number_of_threads(run_python: Callable, count: str) -> None:
+    code = "import loup; print(loup.num_threads())"
+    assert run_python(code, LOUP_NUM_THREADS=count).stdout.strip() == count
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "many", "", "2x", "1e3", "99999999999999999999", "1025"]
+)
+def test_a_bad_environment_is_an_error_and_no_crash(run_python: Callable, text: str) -> None:
+    code = """
+import loup
+try:
+    loup.num_threads()
+except loup.ValueError as error:
+    print(error)
+"""
+    result = run_python(code, LOUP_NUM_THREADS=text)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("LOUP_NUM_THREADS: expected a number of threads from 1 to 1024")
+    assert f"got {text}" in result.stdout.replace("'", "")
+
+
+# --- memory ---
+
+
+@pytest.fixture
+def pool() -> Iterator[None]:
+    """Puts the limit of the pool back."""
+    before = loup.pool_limit()
+    yield
+    loup.set_pool_limit(before)
+
+
+@pytest.mark.usefixtures("pool")
+def test_the_pool_keeps_freed_blocks_up_to_its_limit() -> None:
+    loup.set_pool_limit(1 << 30)
+    loup.trim_pool()
+    x = loup.zeros(8_000_000)
+    in_use = loup.pool_statistics()["bytes_in_use"]
+    del x
+    after = loup.pool_statistics()
+    assert after["bytes_in_use"] <= in_use - 32_000_000
+    assert after["bytes_kept"] >= 32_000_000
+    loup.trim_pool()
+    assert loup.pool_statistics()["bytes_kept"] == 0
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_limit_of_zero_keeps_nothing() -> None:
+    loup.set_pool_limit(0)
+    assert loup.pool_limit() == 0
+    loup.zeros(8_000_000)
+    assert loup.pool_statistics()["bytes_kept"] == 0
+
+
+@pytest.mark.usefixtures("pool")
+def test_lowering_the_limit_gives_memory_back() -> None:
+    loup.set_pool_limit(1 << 30)
+    loup.zeros(8_000_000)
+    loup.set_pool_limit(0)
+    assert loup.pool_statistics()["bytes_kept"] == 0
+
+
+def test_refuses_a_negative_limit() -> None:
+    with pytest.raises(TypeError):
+        loup.set_pool_limit(-1)
+
+
+def test_the_pool_counts_allocations_and_their_peak() -> None:
+    before = loup.pool_statistics()
+    x = loup.zeros(8_000_000)
+    after = loup.pool_statistics()
+    assert after["allocations"] == before["allocations"] + 1
+    assert after["bytes_in_use"] >= before["bytes_in_use"] + x.nbytes
+    assert after["peak_bytes"] >= after["bytes_in_use"]
+
+
+def test_a_failed_allocation_is_not_counted() -> None:
+    before = loup.pool_statistics()
+    with pytest.raises(MemoryError):
+        loup.empty(2**55)
+    after = loup.pool_statistics()
+    assert after["bytes_in_use"] == before["bytes_in_use"]
+    assert after["peak_bytes"] == before["peak_bytes"]
+
+
+# --- forks ---
+
+
+@pytest.fixture
+def large() -> loup.Tensor:
+    return loup.asarray(np.random.default_rng(5).standard_normal((2000, 1000), dtype=np.float32))
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("before", [1, 4])
+@pytest.mark.parametrize("inside", [1, 4])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_works_in_a_forked_child(large: loup.Tensor, before: int, inside: int) -> None:
+    loup.set_num_threads(before)
+    expected = np.asarray(large.sum(0)).tobytes()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(60)
+            loup.set_num_threads(inside)
+            status = 0 if np.asarray(large.sum(0)).tobytes() == expected else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert np.asarray(large.sum(0)).tobytes() == expected
+
+
+def _sum_in_child(seed: int) -> float:
+    values = np.random.default_rng(seed).standard_normal(500_000)
+    return loup.masked.sum(values, mask=values > 0).item()
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_works_in_a_pool_of_forked_processes() -> None:
+    loup.set_num_threads(2)
+    expected = [_sum_in_child(seed) for seed in range(6)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(_sum_in_child, range(6)).get(timeout=60) == expected
+
+
+@pytest.mark.usefixtures("threads")
+def test_works_from_many_python_threads(large: loup.Tensor) -> None:
+    loup.set_num_threads(2)
+    expected = np.asarray(large.sum(0)).tobytes()
+    results: list[bytes] = []
+
+    def work() -> None:
+        for _ in range(10):
+            results.append(np.asarray(large.sum(0)).tobytes())
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert results == [expected] * 40
+
+
+# --- the interpreter's lock, and Ctrl-C ---
+
+
+def test_other_python_threads_run_during_a_long_sum() -> None:
+    # Without the lock released the counter could not move between these two readings: switching
+    # threads by time is off.
+    x = loup.ones(1).expand(2**28)
+    counter = [0]
+    stop = threading.Event()
+    started = threading.Event()
+
+    def count() -> None:
+        started.set()
+        while not stop.is_set():
+            counter[0] += 1
+            stop.wait(0.0001)
+
+    worker = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    worker.start()
+    started.wait()
+    try:
+        sys.setswitchinterval(1000)
+        before = counter[0]
+        x.sum()
+        after = counter[0]
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        worker.join()
+    assert after > before + 1
+
+
+# The second thread can speak only when the first has given the lock away: inside of the sum.
+INTERRUPTED = """
+import loup, sys, threading
+x = loup.ones(1).expand(2**38)
+loup.set_num_threads(int(sys.argv[1]))
+go = threading.Event()
+def speak():
+    go.wait()
+    print("started", flush=True)
+threading.Thread(target=speak, daemon=True).start()
+sys.setswitchinterval(1000)
+go.set()
+try:
+    x.sum()
+except KeyboardInterrupt:
+    print("interrupted", loup.ones(100_000).sum().item(), flush=True)
+    if sys.argv[2] == "again":
+        raise
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+@pytest.mark.parametrize("then", ["again", "go on"])
+def test_ctrl_c_ends_a_long_sum_and_nothing_else(
+    environment: dict[str, str], threads: str, then: str
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, threads, then],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "started\n"
+            child.send_signal(signal.SIGINT)
+            output, errors = child.communicate(timeout=60)
+        finally:
+            child.kill()
+    assert output == "interrupted 100000.0\n"
+    if then == "again":
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+        assert child.returncode == -signal.SIGINT
+    else:
+        assert (errors, child.returncode) == ("", 0)
+
+
+def test_signal_handlers_run_during_a_long_sum(run_python: Callable) -> None:
+    code = """
+import loup, os, signal, threading
+class Stop(Exception): pass
+def handler(*_): raise Stop("from the handler")
+signal.signal(signal.SIGUSR1, handler)
+threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGUSR1]).start()
+try:
+    loup.ones(1).expand(2**38).sum()
+except Stop as error:
+    print(error)
+"""
+    result = run_python(code)
+    assert result.stdout == "from the handler\n", result.stderr
+
+
+# --- what loup says about itself ---
+
+
+def test_info_names_version_targets_and_threads() -> None:
+    info = loup.info()
+    assert info["version"] == loup.__version__
+    assert info["target"] == info["targets_runnable"][0]
+    assert set(info["targets_runnable"]) <= set(info["targets_compiled"])
+    assert info["threads"] == loup.num_threads()
+
+
+def test_targets_can_be_chosen(targets: list[str]) -> None:
+    _loup.choose_target(targets[-1])
+    assert loup.info()["target"] == targets[-1]
+    _loup.choose_target("")
+    assert loup.info()["target"] == targets[0]
+
+
+@pytest.mark.usefixtures("targets")
+def test_refuses_targets_that_do_not_run_here() -> None:
+    with pytest.raises(loup.ValueError, match=r"choose_target: expected one of .*, got 'nosuch'"):
+        _loup.choose_target("nosuch")
+
+
+def test_ops_describe_every_operator() -> None:
+    assert [op["name"] for op in loup.ops()] == ["sum"]
+    for op in loup.ops():
+        assert set(op) == {"name", "family", "summary", "signature", "differentiable"}
+        assert op["signature"].startswith("(input")
+        assert op["summary"].endswith(".")
+
+
+@pytest.mark.parametrize("op", loup.ops(), ids=lambda op: op["name"])
+def test_every_operator_is_a_function_and_a_method(op: dict) -> None:
+    name = op["name"]
+    function = getattr(loup.masked, name)
+    assert function.__module__ == "loup.masked"
+    assert op["summary"] in function.__doc__
+    assert name in loup.masked.__all__
+    assert callable(getattr(loup.Tensor, name))
+    assert callable(getattr(loup.MaskedTensor, name))
+
+
+@pytest.mark.parametrize("module", [loup, loup.masked])
+def test_all_names_what_is_there(module: object) -> None:
+    missing = [name for name in module.__all__ if not hasattr(module, name)]
+    assert missing == []
+    assert len(set(module.__all__)) == len(module.__all__)
+
+
+# --- importing ---
+
+
+def test_import_loads_neither_numpy_nor_torch(run_python: Callable) -> None:
+    code = (
+        "import sys, loup; print([m for m in ('numpy', 'torch', 'jax', 'mlx') if m in sys.modules])"
+    )
+    assert run_python(code).stdout.strip() == "[]"
+
+
+def test_works_without_numpy(run_python: Callable) -> None:
+    code = """
+import sys
+sys.modules["numpy"] = None
+import loup
+x = loup.tensor([[1.0, 2.0], [3.0, 4.0]])
+print(loup.masked.sum(x, 1, mask=[[True, False], [True, True]]).tolist(), memoryview(x).tolist())
+try:
+    loup.masked.sum(object())
+except TypeError as error:
+    print(error)
+"""
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    values, message = result.stdout.splitlines()
+    assert values == "[1.0, 7.0] [[1.0, 2.0], [3.0, 4.0]]"
+    assert message.startswith("sum: expected a tensor, an array")
+
+
+def test_prints_nothing_at_exit(run_python: Callable) -> None:
+    code = "import sys, loup; sys.keep = [loup.float32, loup.ones(3), loup.masked.sum]"
+    result = run_python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+# --- types ---
+
+PACKAGE = Path(loup.__file__).parent
+STORED = Path(__file__).parent / "data"
+
+TYPED = """
+import loup
+from loup import MaskedTensor, Tensor
+
+x: Tensor = loup.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=loup.float32, requires_grad=True)
+m: Tensor = x.detach().bool()
+total: Tensor = loup.masked.sum(x, dim=1, keepdim=True, mask=m, dtype="float64")
+method: Tensor = x.sum((0, 1), mask=m)
+mt: MaskedTensor = loup.masked_tensor(x, m)
+rows: MaskedTensor = mt.sum(-1)
+view: Tensor = x.reshape(4).reshape((2, 2)).permute(1, 0).expand(-1, 2)[0, ..., None]
+view[0] = 1
+number: float = float(x[0, 0])
+flag: bool = x.requires_grad
+names: list[str] = [op["name"] for op in loup.ops()]
+grad: Tensor | None = x.grad
+x.backward(retain_graph=True)
+for row in x:
+    print(row.tolist(), row.shape[0] + 1, row.dtype.name)
+try:
+    loup.zeros((2, 3)).fill_(1)
+except loup.ShapeError as error:
+    kind: ValueError = error
+with loup.no_grad():
+    loup.set_num_threads(loup.num_threads())
+obj: object = mt
+if loup.is_masked_tensor(obj):
+    obj.to_tensor(0)
+"""
+MISTAKES = {
+    "loup.masked.nosuch(1)": "nosuch",
+    "loup.masked.sum(1, keepdim='yes')": "keepdim",
+    "loup.masked.sum()": "input",
+    "loup.ones(2).nosuch()": "nosuch",
+    "loup.zeros('shape')": "zeros",
+    "x: int = loup.ones(2)": "Tensor",
+}
+
+
+@pytest.fixture
+def check_types(environment: dict[str, str], tmp_path: Path) -> Callable:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+
+    def check(code: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "program.py").write_text(code)
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "program.py"],
+            cwd=tmp_path,
+            env={**environment, "MYPYPATH": str(PACKAGE.parent)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return check
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_a_typed_program_passes_the_strictest_check(check_types: Callable) -> None:
+    result = check_types(TYPED)
+    assert result.returncode == 0, result.stdout
+
+
+def test_type_checkers_find_mistakes(check_types: Callable) -> None:
+    result = check_types("import loup\n" + "\n".join(MISTAKES))
+    found = {
+        int(line.split(":")[1]): line for line in result.stdout.splitlines() if ": error:" in line
+    }
+    assert sorted(found) == list(range(2, 2 + len(MISTAKES))), result.stdout
+    assert [
+        word
+        for word, line in zip(MISTAKES.values(), found.values(), strict=True)
+        if word not in line
+    ] == []
+
+
+@pytest.mark.parametrize("name", ["_loup.pyi", "masked.pyi"])
+def test_stubs_are_the_stored_ones(name: str) -> None:
+    generated, stored = PACKAGE / name, STORED / f"{name}.ref"
+    assert generated.read_text() == stored.read_text(), f"copy {generated} to {stored}"
