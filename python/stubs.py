@@ -8,12 +8,15 @@ import ast
 import builtins
 import importlib
 import os
+import re
 import sys
 from pathlib import Path
 
-from nanobind.stubgen import StubGen
+from nanobind.stubgen import ReplacePattern, StubGen
 
 MODULES = ["loup._loup", "loup.masked"]
+# Left out. To stubgen fill_ is as private as _names, so it is told to keep both.
+PRIVATE = ReplacePattern(re.compile(r"^loup\.\w+\._[a-z]\w*$"), [], 0)
 
 
 def hidden_names(tree: ast.Module) -> set[str]:
@@ -67,7 +70,9 @@ def main(folder: Path) -> None:
     for name in MODULES:
         module = importlib.import_module(name)
         path = folder / f"{name.rpartition('.')[2]}.pyi"
-        generator = StubGen(module=module, quiet=True, output_file=path)
+        generator = StubGen(
+            module=module, quiet=True, include_private=True, patterns=[PRIVATE], output_file=path
+        )
         generator.put(module)
         stub = generator.get().replace("__all__: list =", "__all__: list[str] =")
         path.write_text(with_builtins(stub))
