@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/guarded.h"
 #include "tests/support/random.h"
 #include "tests/support/settings.h"
 
@@ -179,73 +180,25 @@ TEST(CopyPlane, CopiesRowsOfDifferentPitch) {
   EXPECT_EQ(to, (std::vector<std::int32_t>{1, 2, 3, 0, 0, 4, 5, 6, 0, 0}));
 }
 
-template <class T>
-Array array_of(std::vector<T>& values, const Strides& strides) {
-  return {reinterpret_cast<std::byte*>(values.data()), dtype_of<T>(), strides};
-}
-/// std::vector<bool> has no bytes.
-Array mask_of(std::vector<std::uint8_t>& bytes, const Strides& strides) {
-  return {reinterpret_cast<std::byte*>(bytes.data()), DType::boolean, strides};
-}
-
-TEST(Select, TakesTheFirstWhereTheMaskIsTrue) {
-  std::vector<std::uint8_t> mask = {1, 0, 1, 0};
-  std::vector<float> yes = {1, 2, 3, 4, 5, 6};
-  std::vector<float> no = {-9};
-  std::vector<float> to(6);
-  // Element (i, j) is chosen by byte i + j, and `yes` is transposed.
-  select({3, 2}, array_of(to, {2, 1}), mask_of(mask, {1, 1}), array_of(yes, {1, 3}),
-         array_of(no, {0, 0}));
-  EXPECT_EQ(to, (std::vector<float>{1, -9, -9, 5, 3, -9}));
-}
-
-TEST(Select, CarriesNanThroughUntouched) {
-  std::vector<std::uint8_t> mask = {1, 0};
-  std::vector<double> yes = {std::nan(""), std::nan("")};
-  std::vector<double> no = {0, 0};
-  std::vector<double> to(2);
-  select({2}, array_of(to, {1}), mask_of(mask, {1}), array_of(yes, {1}), array_of(no, {1}));
-  EXPECT_TRUE(std::isnan(to[0]));
-  EXPECT_EQ(to[1], 0);
-}
-
-TEST(Add, WrapsIntegers) {
-  std::vector<std::int8_t> a = {127, -128, 1};
-  std::vector<std::int8_t> b = {1, -1, 2};
-  add({3}, array_of(a, {1}), array_of(a, {1}), array_of(b, {1}));
-  EXPECT_EQ(a, (std::vector<std::int8_t>{-128, 127, 3}));
-}
-
-TEST(Add, IsOrForBool) {
-  std::vector<std::uint8_t> a = {0, 0, 1, 1};
-  std::vector<std::uint8_t> b = {0, 1, 0, 1};
-  std::vector<std::uint8_t> to(4, 9);
-  add({4}, mask_of(to, {1}), mask_of(a, {1}), mask_of(b, {1}));
-  EXPECT_EQ(to, (std::vector<std::uint8_t>{0, 1, 1, 1}));
-}
-
-TEST(Add, RoundsHalvesOnce) {
-  std::vector<Float16> a = {Float16(2048.0F), Float16(1.5F)};
-  std::vector<Float16> b = {Float16(1.0F), Float16(0.25F)};
-  std::vector<Float16> to(2);
-  add({2}, array_of(to, {1}), array_of(a, {1}), array_of(b, {1}));
-  EXPECT_EQ(static_cast<float>(to[0]), 2048.0F);
-  EXPECT_EQ(static_cast<float>(to[1]), 1.75F);
-}
-
-TEST(Add, ReadsAnyStrides) {
-  std::vector<double> a = {1, 2, 3, 4, 5, 6};
-  std::vector<double> b = {10, 20};
-  std::vector<double> to(6);
-  add({2, 3}, array_of(to, {3, 1}), array_of(a, {1, 2}), array_of(b, {1, 0}));
-  EXPECT_EQ(to, (std::vector<double>{11, 13, 15, 22, 24, 26}));
-}
-
-TEST(LogicalAnd, IsTrueWhereBothAre) {
-  std::vector<std::uint8_t> a = {0, 0, 1, 1};
-  std::vector<std::uint8_t> b = {0, 1, 0, 255};
-  logical_and({4}, mask_of(a, {1}), mask_of(a, {1}), mask_of(b, {1}));
-  EXPECT_EQ(a, (std::vector<std::uint8_t>{0, 0, 0, 1}));
+TEST(CopyPlane, TurnsBytesOfEverySize) {
+  Random random;
+  for (std::int64_t rows = 1; rows <= 50; ++rows) {
+    for (std::int64_t cols = 1; cols <= 50; ++cols) {
+      const std::int64_t pitch = rows + rows % 3;
+      const test::Guarded<std::uint8_t> from(random.mask_bytes((cols - 1) * pitch + rows, 0.9));
+      const test::Guarded<std::uint8_t> to(
+          std::vector<std::uint8_t>(static_cast<std::size_t>(rows * cols)));
+      copy_plane({reinterpret_cast<std::byte*>(to.data()), DType::u8, cols, 1},
+                 {reinterpret_cast<const std::byte*>(from.data()), DType::u8, 1, pitch}, rows,
+                 cols);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < cols; ++c) {
+          ASSERT_EQ(to.data()[r * cols + c], from.data()[r + c * pitch])
+              << rows << " x " << cols << " at " << r << ", " << c;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

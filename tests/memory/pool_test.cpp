@@ -1,6 +1,9 @@
 #include "loup/memory/pool.h"
 
 #include <bit>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <sys/wait.h>
@@ -10,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loup/base/error.h"
 #include "tests/support/random.h"
 
 namespace loup::memory {
@@ -18,9 +22,9 @@ namespace {
 constexpr std::size_t megabyte = std::size_t{1} << 20U;
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr bool keeps_small_blocks = false;  // the sanitizer must see every free
+constexpr bool keeps_blocks = false;  // the sanitizer must see every free
 #else
-constexpr bool keeps_small_blocks = true;
+constexpr bool keeps_blocks = true;
 #endif
 
 /// A known limit and an empty pool, restored afterwards.
@@ -61,7 +65,7 @@ TEST_F(Pool, GivesDifferentBlocksToDifferentCallers) {
 }
 
 TEST_F(Pool, ReusesASmallBlockOfTheSameClass) {
-  if (!keeps_small_blocks) GTEST_SKIP() << "nothing is kept under AddressSanitizer";
+  if (!keeps_blocks) GTEST_SKIP() << "nothing is kept under AddressSanitizer";
   void* const block = allocate(100);
   release(block, 100);
   void* const again = allocate(120);
@@ -185,6 +189,45 @@ TEST_F(Pool, TakesBlocksBackWhileAThreadEnds) {
     owner.block = allocate(100);
     release(allocate(200), 200);
   }).join();
+}
+
+TEST_F(Pool, ReturnsIdleBlocksByItself) {
+  release(allocate(4 * megabyte), 4 * megabyte);
+  ASSERT_EQ(pool_statistics().bytes_kept, 4 * megabyte);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (pool_statistics().bytes_kept > 0 && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(pool_statistics().bytes_kept, 0U);
+}
+
+/// The default is read once, so each value needs a process of its own.
+class PoolLimit : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!keeps_blocks) GTEST_SKIP() << "nothing is kept under AddressSanitizer";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+  }
+  ~PoolLimit() override { unsetenv("LOUP_POOL_LIMIT"); }
+};
+
+TEST_F(PoolLimit, FollowsTheEnvironment) {
+  setenv("LOUP_POOL_LIMIT", "12345678", 1);
+  EXPECT_EXIT(std::_Exit(pool_limit() == 12345678 ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(PoolLimit, RefusesTextThatIsNotANumber) {
+  setenv("LOUP_POOL_LIMIT", "12 GB", 1);
+  const auto complain = [] {
+    try {
+      pool_limit();
+    } catch (const ValueError& error) {
+      std::fputs(error.what(), stderr);
+      std::_Exit(3);
+    }
+  };
+  EXPECT_EXIT(complain(), testing::ExitedWithCode(3),
+              "LOUP_POOL_LIMIT: expected a number of bytes, got '12 GB'");
 }
 
 TEST_F(Pool, WorksInAForkedChild) {

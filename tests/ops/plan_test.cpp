@@ -1,6 +1,8 @@
 #include "loup/ops/plan.h"
 
-#include <numeric>
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -181,7 +183,6 @@ TEST(Plan, KeepsBlocksWithinTheirLimits) {
 }
 
 TEST(Plan, DoesNotDependOnTheNumberOfThreads) {
-  Random random;
   const Problem problem{Layout::contiguous({3, 1'000'000}), {}, 2};
   const ReducePlan one = problem.plan();
   test::with_threads({1, 2, 7}, [&] {
