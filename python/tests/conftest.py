@@ -45,11 +45,11 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def run_python(environment: dict[str, str]) -> RunPython:
-    """Runs a program in a new Python: run_python(code, LOUP_NUM_THREADS="2")."""
+    """Runs a program in a new Python: run_python(code, "argument", LOUP_NUM_THREADS="2")."""
 
-    def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(code: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", code, *arguments],
             env={**environment, **variables},
             capture_output=True,
             text=True,
