@@ -28,15 +28,6 @@ constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 thread_local InterruptScope::Check interrupt_check = nullptr;
 thread_local Clock::time_point last_interrupt_check;
 
-/// Workers have no check of their own: only the thread that started the loop asks.
-void poll_interrupt() {
-  if (interrupt_check == nullptr) return;
-  const auto now = Clock::now();
-  if (now - last_interrupt_check < interrupt_interval) return;
-  last_interrupt_check = now;
-  interrupt_check();
-}
-
 /// Threads that run chunks; replaced whole when the number of threads changes.
 class Backend {
  public:
@@ -73,7 +64,7 @@ void Backend::run(std::int64_t count, detail::Chunk chunk, void* body) {
       void* body;
     } call{chunk, body};
     const detail::Chunk polled = [](void* erased, std::int64_t i) {
-      poll_interrupt();
+      check_interrupt();
       const auto& inner = *static_cast<Call*>(erased);
       inner.chunk(inner.body, i);
     };
@@ -86,7 +77,7 @@ void Backend::run(std::int64_t count, detail::Chunk chunk, void* body) {
         tbb::blocked_range<std::int64_t>(0, count, 1),
         [chunk, body](const tbb::blocked_range<std::int64_t>& range) {
           for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-            poll_interrupt();
+            check_interrupt();
             chunk(body, i);
           }
         },
@@ -145,11 +136,20 @@ void set_num_threads(int count) {
   s.backend = nullptr;
 }
 
+/// Workers have no check of their own: only the thread that started the loop asks.
+void check_interrupt() {
+  if (interrupt_check == nullptr) return;
+  const auto now = Clock::now();
+  if (now - last_interrupt_check < interrupt_interval) return;
+  last_interrupt_check = now;
+  interrupt_check();
+}
+
 namespace detail {
 
 void run_serial(std::int64_t count, Chunk chunk, void* body) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i != 0) poll_interrupt();
+    if (i != 0) check_interrupt();
     chunk(body, i);
   }
 }

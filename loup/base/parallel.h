@@ -47,6 +47,10 @@ void parallel_for(std::int64_t count, std::int64_t bytes, Body&& body) {
   run(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
 }
 
+/// Where a chunk takes long by itself: runs the check of the InterruptScope, if there is one and it is
+/// due.
+LOUP_EXPORT void check_interrupt();
+
 /// While alive, loops started by this thread call `check` between chunks, some 20 times a second.
 /// A check that throws ends the loop: this is how Ctrl-C reaches a long computation.
 class LOUP_EXPORT InterruptScope {

@@ -121,6 +121,7 @@ class Run {
     const std::int64_t first = part * plan_.part_steps;
     const std::int64_t last = std::min(plan_.steps, first + plan_.part_steps);
     for (std::int64_t step = first; step < last; ++step) {
+      if (step != first) check_interrupt();
       const BlockRange range = block_range(plan_, tile, step);
       if (packs_x_ || packs_mask_) {
         reduce_packed(range, {states, outputs(tile), 0});

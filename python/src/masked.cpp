@@ -30,28 +30,37 @@ bool flag_from(const char* operation, const char* argument, nb::handle object) {
   throw_type_error("{}: expected {} as a bool, got {}", operation, argument, class_name(object));
 }
 
+/// The arguments of a reduction, converted. The mask is borrowed where it is a loup tensor: copying
+/// a handle would cost as much as checking it.
 struct ReduceCall {
-  Dims dims;
-  masked::ReduceOptions options;
-};
+  ReduceCall(const char* name, nb::handle dim, nb::handle keep, nb::handle type, nb::handle counts,
+             nb::handle axis, nb::handle keeps)
+      : dims(dims_from(name, either(name, "dim", dim, "axis", axis))),
+        keepdim(flag_from(name, "keepdim", either(name, "keepdim", keep, "keepdims", keeps))),
+        dtype(dtype_from(name, type)) {
+    if (!counts.is_none()) mask.emplace(name, counts);
+  }
 
-ReduceCall reduce_call(const char* name, nb::handle dim, nb::handle keepdim, nb::handle dtype,
-                       nb::handle mask, nb::handle axis, nb::handle keepdims) {
-  ReduceCall call;
-  call.dims = dims_from(name, either(name, "dim", dim, "axis", axis));
-  call.options.keepdim =
-      flag_from(name, "keepdim", either(name, "keepdim", keepdim, "keepdims", keepdims));
-  call.options.dtype = dtype_from(name, dtype);
-  if (!mask.is_none()) call.options.mask = *TensorArgument(name, mask);
-  return call;
-}
+  masked::ReduceOptions options() const {
+    return {.mask = mask ? std::optional(**mask) : std::nullopt, .keepdim = keepdim, .dtype = dtype};
+  }
+
+  Dims dims;
+  bool keepdim;
+  std::optional<DType> dtype;
+  std::optional<TensorArgument> mask;
+};
 
 nb::object call_reduction(const masked::Reduction& op, nb::handle input, const ReduceCall& call) {
   if (const MaskedTensor* x = masked_tensor_in(input)) {
-    return nb::cast(without_gil(x->size(), [&] { return op(*x, call.dims, call.options); }));
+    const masked::ReduceOptions options = call.options();
+    return nb::cast(without_gil(x->size(), [&] { return op(*x, call.dims, options); }));
   }
   const TensorArgument x(op.name, input);
-  return nb::cast(without_gil(x->size(), [&] { return op(*x, call.dims, call.options); }));
+  const ops::ReduceArguments arguments{
+      .mask = call.mask ? &**call.mask : nullptr, .keepdim = call.keepdim, .dtype = call.dtype};
+  return nb::cast(
+      without_gil(x->size(), [&] { return ops::reduce(op, *x, call.dims, arguments); }));
 }
 
 /// Adds `op` to a module, or to a class as a method. `first` names the input where it is an
@@ -68,8 +77,8 @@ void define(Scope& scope, const masked::Reduction& op, const char* input, const 
       op.name,
       [&op](nb::handle x, nb::handle dim, nb::handle keepdim, nb::handle dtype, nb::handle mask,
             nb::handle axis, nb::handle keepdims) {
-        return call_reduction(
-            op, x, reduce_call(op.name, dim, keepdim, dtype, mask, axis, keepdims));
+        return call_reduction(op, x,
+                              ReduceCall(op.name, dim, keepdim, dtype, mask, axis, keepdims));
       },
       first..., "dim"_a.none() = nb::none(), nb::kw_only(), "keepdim"_a.none() = nb::none(),
       "dtype"_a.none() = nb::none(), "mask"_a.none() = nb::none(), "axis"_a.none() = nb::none(),
@@ -78,14 +87,13 @@ void define(Scope& scope, const masked::Reduction& op, const char* input, const 
 
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask) {
-  const ReduceCall call =
-      reduce_call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
+  const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
         [&](const masked::Reduction* reduction) -> std::optional<Tensor> {
           if (name != reduction->name) return std::nullopt;
-          return reduction->output_mask(*x, call.dims, call.options);
+          return reduction->output_mask(*x, call.dims, call.options());
         },
         op);
     if (answer) return *answer;
