@@ -6,13 +6,7 @@ namespace loup::kernels {
 
 const Reducer& reducer(ReduceOp op, ComputeType type) {
   switch (op) {
-    case ReduceOp::sum:
-      switch (type) {
-        case ComputeType::i32: return sum_i32();
-        case ComputeType::i64: return sum_i64();
-        case ComputeType::f32: return sum_f32();
-        case ComputeType::f64: return sum_f64();
-      }
+    case ReduceOp::sum: return sum(type);
   }
   __builtin_unreachable();
 }

@@ -22,7 +22,7 @@ namespace {
 /// A view that shows every element at most once, as a function of layouts. It can be undone.
 using LayoutMap = std::function<Layout(const Layout&)>;
 
-Tensor apply_view(const char* operation, const Tensor& x, LayoutMap map);
+Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map);
 
 /// Zeros of `shape` with the elements of `x` where `map` looks.
 Tensor undo_view(const char* operation, const Tensor& x, const Shape& shape, const LayoutMap& map) {
@@ -41,7 +41,7 @@ Tensor undo_view(const char* operation, const Tensor& x, const Shape& shape, con
   return result;
 }
 
-Tensor apply_view(const char* operation, const Tensor& x, LayoutMap map) {
+Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map) {
   Tensor result = x.with_layout(map(x.layout()));
   if (autograd::is_recorded(x)) {
     autograd::record(
