@@ -1,11 +1,11 @@
 #include "commands.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "loup/loup.h"
 
@@ -66,8 +66,8 @@ std::string info(Format format) {
         "{{\"schema\": \"loup.info.1\", \"version\": {}, \"targets_compiled\": {}, "
         "\"targets_runnable\": {}, \"target\": {}, \"threads\": {}, \"blas\": null, \"mpi\": "
         "false}}\n",
-        quoted(version), quoted(targets.compiled), quoted(targets.runnable),
-        quoted(targets.chosen), num_threads());
+        quoted(version), quoted(targets.compiled), quoted(targets.runnable), quoted(targets.chosen),
+        num_threads());
   }
   const std::vector<std::string> missing = untested(targets);
   return fmt::format(

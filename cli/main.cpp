@@ -1,8 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "commands.h"
 #include "loup/version.h"

@@ -12,9 +12,8 @@ Tensor add(const Tensor& a, const Tensor& b) {
   Tensor sum = empty_like(a);
   kernels::add(a.shape(), sum.array(), a.array(), b.array());
   if (is_recorded(a) || is_recorded(b)) {
-    record("add", sum, {a, b}, {}, [](const Saved&, const Gradient& g) -> std::vector<Gradient> {
-      return {g, g};
-    });
+    record("add", sum, {a, b}, {},
+           [](const Saved&, const Gradient& g) -> std::vector<Gradient> { return {g, g}; });
   }
   return sum;
 }

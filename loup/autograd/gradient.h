@@ -12,7 +12,8 @@ namespace loup::autograd {
 /// not look. That keeps NaN and inf under a mask out of every gradient upstream.
 struct Gradient {
   Tensor value;
-  std::optional<Tensor> mask;  // bool, of value's shape (usually a broadcast view); absent: all live
+  std::optional<Tensor>
+      mask;  // bool, of value's shape (usually a broadcast view); absent: all live
 };
 
 /// The value with exact zeros where the mask is false.

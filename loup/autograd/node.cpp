@@ -17,15 +17,15 @@ thread_local bool recording = true;
 const Tensor& SavedTensor::unpack(const char* operation) const {
   const std::uint64_t now = tensor_.storage().version();
   if (now != version_) {
-    throw StateError("{} backward: expected a tensor of shape {} as it was in the forward call, "
-                     "got one changed in place since (version {} instead of {})",
-                     operation, tensor_.shape(), now, version_);
+    throw StateError(
+        "{} backward: expected a tensor of shape {} as it was in the forward call, "
+        "got one changed in place since (version {} instead of {})",
+        operation, tensor_.shape(), now, version_);
   }
   return tensor_;
 }
 
-Node::Node(const char* operation, std::vector<std::shared_ptr<Node>> inputs, Saved saved,
-           Rule rule)
+Node::Node(const char* operation, std::vector<std::shared_ptr<Node>> inputs, Saved saved, Rule rule)
     : operation_(operation),
       number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       is_leaf_(false),
@@ -55,9 +55,10 @@ Node::~Node() {
 
 std::vector<Gradient> Node::apply(const Gradient& gradient) const {
   if (rule_ == nullptr) {
-    throw StateError("backward: expected a record that is still there, got one released by an "
-                     "earlier backward through {}; pass retain_graph the first time",
-                     operation_);
+    throw StateError(
+        "backward: expected a record that is still there, got one released by an "
+        "earlier backward through {}; pass retain_graph the first time",
+        operation_);
   }
   return rule_(saved_, gradient);
 }

@@ -1,9 +1,9 @@
 #include "loup/base/dims.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "loup/base/error.h"
 

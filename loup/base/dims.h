@@ -1,13 +1,13 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <ranges>
+
+#include <fmt/core.h>
 
 #include "loup/export.h"
 
@@ -20,9 +20,10 @@ inline constexpr int max_ndim = 8;
 class LOUP_EXPORT Dims {
  public:
   // Only the first size() integers are ever initialised: shapes are made in every call.
-  Dims() {}  // NOLINT(cppcoreguidelines-pro-type-member-init, modernize-use-equals-default)
+  Dims() {
+  }  // NOLINT(modernize-use-equals-default): "= default" could be constant-initialised to zeros
   /// One integer: `sum(x, -1)` reads as well as `sum(x, {0, 1})`.
-  Dims(std::int64_t value) : size_(1) { values_[0] = value; }  // NOLINT(google-explicit-constructor)
+  Dims(std::int64_t value) : size_(1) { values_[0] = value; }
   Dims(const Dims& other) noexcept : size_(other.size_) { copy(other); }
   Dims& operator=(const Dims& other) noexcept {
     size_ = other.size_;

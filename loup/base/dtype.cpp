@@ -1,8 +1,8 @@
 #include "loup/base/dtype.h"
 
-#include <fmt/format.h>
-
 #include <array>
+
+#include <fmt/format.h>
 
 namespace loup {
 
@@ -34,8 +34,9 @@ constexpr PerDType<PerDType<DType>> promotion_table() {
 }  // namespace
 
 std::string_view name(DType dtype) {
-  constexpr PerDType<std::string_view> names = {"bool",  "uint8",   "int8",     "int16",   "int32",
-                                                "int64", "float16", "bfloat16", "float32", "float64"};
+  constexpr PerDType<std::string_view> names = {"bool",    "uint8",  "int8",    "int16",
+                                                "int32",   "int64",  "float16", "bfloat16",
+                                                "float32", "float64"};
   return names[index(dtype)];
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "loup/base/half.h"
 #include "loup/export.h"

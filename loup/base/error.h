@@ -1,9 +1,9 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <stdexcept>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "loup/export.h"
 

@@ -36,7 +36,8 @@ struct Float16 {
     if (magnitude < 0x38800000U) {
       // Adding 0.5 moves the subnormal's bits to the end of the word and rounds them to even.
       const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
-      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U));
+      return static_cast<std::uint16_t>(sign |
+                                        (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U));
     }
     const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13U) & 1U);
     return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13U));

@@ -1,11 +1,10 @@
 #include "loup/base/parallel.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 
 #include "loup/base/thread_pool.h"
 #include "loup/base/threads.h"

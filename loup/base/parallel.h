@@ -47,8 +47,8 @@ void parallel_for(std::int64_t count, std::int64_t bytes, Body&& body) {
   run(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
 }
 
-/// Where a chunk takes long by itself: runs the check of the InterruptScope, if there is one and it is
-/// due.
+/// Where a chunk takes long by itself: runs the check of the InterruptScope, if there is one and it
+/// is due.
 LOUP_EXPORT void check_interrupt();
 
 /// While alive, loops started by this thread call `check` between chunks, some 20 times a second.

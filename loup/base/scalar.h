@@ -12,11 +12,11 @@ namespace loup {
 /// One number of no particular dtype: what Python calls a bool, an int or a float.
 class LOUP_EXPORT Scalar {
  public:
-  Scalar(bool value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  Scalar(bool value) : value_(value) {}
   template <std::integral T>
-  Scalar(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
+  Scalar(T value) : value_(static_cast<std::int64_t>(value)) {}
   template <std::floating_point T>
-  Scalar(T value) : value_(static_cast<double>(value)) {}  // NOLINT(google-explicit-constructor)
+  Scalar(T value) : value_(static_cast<double>(value)) {}
 
   /// The dtype a tensor made of this number has: bool, int64, or float32.
   DType natural_dtype() const;

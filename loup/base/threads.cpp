@@ -1,12 +1,11 @@
 #include "loup/base/threads.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
 #include <string>
 #include <string_view>

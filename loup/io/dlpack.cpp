@@ -26,9 +26,10 @@ DType dtype_of_type(const DataType& type) {
     const DataType candidate = type_of(dtype);
     if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1) return dtype;
   }
-  throw DTypeError("from_dlpack: expected bool, uint8, int8 to int64, float16, bfloat16, float32 or "
-                   "float64, got DLPack type code {} with {} bits and {} lanes",
-                   int{type.code}, int{type.bits}, type.lanes);
+  throw DTypeError(
+      "from_dlpack: expected bool, uint8, int8 to int64, float16, bfloat16, float32 or "
+      "float64, got DLPack type code {} with {} bits and {} lanes",
+      int{type.code}, int{type.bits}, type.lanes);
 }
 
 /// Calls the exporter's deleter when the last handle is gone.
@@ -55,9 +56,10 @@ struct Description {
 
 Description describe(const DLTensor& from, bool is_writable) {
   if (from.device.device_type != device_cpu) {
-    throw ValueError("from_dlpack: expected memory of the CPU, got DLPack device type {}; copy it to "
-                     "the CPU first",
-                     from.device.device_type);
+    throw ValueError(
+        "from_dlpack: expected memory of the CPU, got DLPack device type {}; copy it to "
+        "the CPU first",
+        from.device.device_type);
   }
   if (from.ndim < 0 || from.ndim > max_ndim) {
     throw ShapeError("from_dlpack: expected at most {} dimensions, got {}", max_ndim, from.ndim);
@@ -78,7 +80,8 @@ Description describe(const DLTensor& from, bool is_writable) {
   std::int64_t reach = 0;
   bool overflows = false;
   for (int i = 0; i < from.ndim; ++i) {
-    overflows |= __builtin_mul_overflow(result.layout.shape[i] - 1, result.layout.strides[i], &reach);
+    overflows |=
+        __builtin_mul_overflow(result.layout.shape[i] - 1, result.layout.strides[i], &reach);
     std::int64_t& end = reach < 0 ? below : above;
     overflows |= __builtin_add_overflow(end, reach, &end);
   }
@@ -88,15 +91,17 @@ Description describe(const DLTensor& from, bool is_writable) {
   overflows |= __builtin_add_overflow(span, 1, &span);
   overflows |= __builtin_mul_overflow(span, bytes, &span);
   if (overflows) {
-    throw ShapeError("from_dlpack: expected strides inside of an address space, got shape {} and "
-                     "strides {}",
-                     result.layout.shape, result.layout.strides);
+    throw ShapeError(
+        "from_dlpack: expected strides inside of an address space, got shape {} and "
+        "strides {}",
+        result.layout.shape, result.layout.strides);
   }
   auto* const first = static_cast<std::byte*>(from.data) + from.byte_offset;
   if (std::bit_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(bytes) != 0) {
-    throw ValueError("from_dlpack: expected {} elements aligned to {} bytes, got an address that is "
-                     "not; copy them first",
-                     result.dtype, bytes);
+    throw ValueError(
+        "from_dlpack: expected {} elements aligned to {} bytes, got an address that is "
+        "not; copy them first",
+        result.dtype, bytes);
   }
   result.layout.offset = -below;
   result.data.data = first + below * bytes;
@@ -123,21 +128,18 @@ struct Export {
 template <class Managed>
 Managed* lend(const Tensor& x) {
   if (x.requires_grad()) {
-    throw StateError("to_dlpack: expected a tensor without a gradient record, got one that requires "
-                     "grad; detach it first");
+    throw StateError(
+        "to_dlpack: expected a tensor without a gradient record, got one that requires "
+        "grad; detach it first");
   }
   auto* const loan = new Export<Managed>{{}, x, x.shape(), x.strides()};
   loan->managed.manager_ctx = loan;
   loan->managed.deleter = [](Managed* self) {
     delete static_cast<Export<Managed>*>(self->manager_ctx);
   };
-  loan->managed.dl_tensor = {x.raw_data(),
-                             {device_cpu, 0},
-                             x.ndim(),
-                             type_of(x.dtype()),
-                             loan->shape.begin(),
-                             loan->strides.begin(),
-                             0};
+  loan->managed.dl_tensor = {
+      x.raw_data(),        {device_cpu, 0},       x.ndim(), type_of(x.dtype()),
+      loan->shape.begin(), loan->strides.begin(), 0};
   return &loan->managed;
 }
 
@@ -162,8 +164,9 @@ ManagedTensorVersioned* to_dlpack(const Tensor& x, std::uint64_t flags) {
 
 ManagedTensor* to_dlpack_unversioned(const Tensor& x) {
   if (!x.storage().is_writable()) {
-    throw ValueError("to_dlpack: expected a consumer of DLPack 1 for a read-only tensor, got one of "
-                     "the form before; clone the tensor first");
+    throw ValueError(
+        "to_dlpack: expected a consumer of DLPack 1 for a read-only tensor, got one of "
+        "the form before; clone the tensor first");
   }
   return lend<ManagedTensor>(x);
 }

@@ -11,7 +11,13 @@
 namespace loup::dlpack {
 
 inline constexpr std::int32_t device_cpu = 1;
-enum TypeCode : std::uint8_t { type_int = 0, type_uint = 1, type_float = 2, type_bfloat = 4, type_bool = 6 };
+enum TypeCode : std::uint8_t {
+  type_int = 0,
+  type_uint = 1,
+  type_float = 2,
+  type_bfloat = 4,
+  type_bool = 6
+};
 enum Flags : std::uint64_t { read_only = 1, is_copied = 2 };
 
 struct Device {
@@ -53,7 +59,8 @@ struct ManagedTensorVersioned {
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, ndim) == 16 &&
               offsetof(DLTensor, dtype) == 20 && offsetof(DLTensor, byte_offset) == 40);
 static_assert(sizeof(ManagedTensor) == 64 && offsetof(ManagedTensor, deleter) == 56);
-static_assert(sizeof(ManagedTensorVersioned) == 80 && offsetof(ManagedTensorVersioned, flags) == 24 &&
+static_assert(sizeof(ManagedTensorVersioned) == 80 &&
+              offsetof(ManagedTensorVersioned, flags) == 24 &&
               offsetof(ManagedTensorVersioned, dl_tensor) == 32);
 
 /// The version we write.

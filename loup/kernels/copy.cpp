@@ -221,8 +221,8 @@ void select(const Shape& shape, const Array& to, const Array& mask, const Array&
         return select_run(out, chooses, first, Step<1>(), second, Step<0>(), cols.size);
       }
       for (std::int64_t c = 0; c < cols.size; ++c) {
-        out[c * cols.step[0]] = chooses[c * cols.step[1]] != 0 ? first[c * cols.step[2]]
-                                                               : second[c * cols.step[3]];
+        out[c * cols.step[0]] =
+            chooses[c * cols.step[1]] != 0 ? first[c * cols.step[2]] : second[c * cols.step[3]];
       }
     });
   });

@@ -11,7 +11,7 @@ namespace loup::kernels {
 /// A matrix of elements whose columns are contiguous, and which of them count.
 struct Block {
   const void* x;
-  std::int64_t x_row;  // step from row to row, in elements
+  std::int64_t x_row;        // step from row to row, in elements
   const std::uint8_t* mask;  // null: all elements count
   std::int64_t mask_row;
   std::int64_t mask_col;  // 1: a byte for each column; 0: one for the whole row

@@ -7,10 +7,10 @@
 #define LOUP_KERNELS_SIMD_INL_H_
 #endif
 
-#include <hwy/highway.h>
-
 #include <cstddef>
 #include <cstdint>
+
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {

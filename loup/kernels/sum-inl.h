@@ -44,9 +44,9 @@ struct VirtualVector {
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count) {
     if (count <= 0) return;
     const hn::Vec<D> v = mask.keep(D(), hn::LoadU(D(), x));
-    first = hn::Add(first, count >= N ? v
-                                      : hn::IfThenElseZero(
-                                            hn::FirstN(D(), static_cast<std::size_t>(count)), v));
+    first = hn::Add(
+        first,
+        count >= N ? v : hn::IfThenElseZero(hn::FirstN(D(), static_cast<std::size_t>(count)), v));
     rest.add_tail(x + N, mask + N, count - N);
   }
   template <int J>
@@ -247,8 +247,8 @@ struct SumF32 : PlainSum<float, double, DType::f32> {
     });
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/,
-                              const Tile<float, Mask>& tile, std::int64_t c) {
+  static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/, const Tile<float, Mask>& tile,
+                              std::int64_t c) {
     const auto sum = add_rows<fixed_rows>(d, tile, c);
     widen<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(dw, state + at), wide), dw, state + at);
@@ -295,8 +295,8 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
     hn::StoreU(hn::Add(low, high), DW(), out);
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, std::int64_t* at, std::int64_t /*n*/,
-                              const Tile<T, Mask>& tile, std::int64_t c) {
+  static HWY_INLINE void tile(D d, std::int64_t* at, std::int64_t /*n*/, const Tile<T, Mask>& tile,
+                              std::int64_t c) {
     if constexpr (sizeof(T) == 8) {
       const auto sum = add_rows<fixed_rows>(d, tile, c);
       hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
@@ -361,8 +361,8 @@ struct SumF64 {
   static HWY_INLINE void row(const Row<double, Mask>& row, double* out, std::int64_t plane) {
     empty_row(out, plane);
     if (row.cols <= sum_lanes) {
-      return spread_short_row(row, [&](auto d, std::int64_t lane, auto v)
-                                       HWY_ATTR { hn::StoreU(v, d, out + lane); });
+      return spread_short_row(
+          row, [&](auto d, std::int64_t lane, auto v) HWY_ATTR { hn::StoreU(v, d, out + lane); });
     }
     for_each_block<256>(row, [&](const auto& v) HWY_ATTR {
       fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {

@@ -1,11 +1,11 @@
 #include "loup/kernels/targets.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
-
-#include <algorithm>
-#include <cstdint>
 
 #include "loup/base/error.h"
 

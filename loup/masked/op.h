@@ -21,9 +21,11 @@ struct ReduceOptions {
 /// No dims means all of them.
 struct LOUP_EXPORT Reduction : ops::ReduceSpec {
   static constexpr const char* family = "reduction";
-  static constexpr const char* signature = "(input, dim=None, *, keepdim=False, dtype=None, mask=None)";
+  static constexpr const char* signature =
+      "(input, dim=None, *, keepdim=False, dtype=None, mask=None)";
 
-  Tensor operator()(const Tensor& x, const Dims& dims = {}, const ReduceOptions& options = {}) const;
+  Tensor operator()(const Tensor& x, const Dims& dims = {},
+                    const ReduceOptions& options = {}) const;
   /// Uses the mask of `x`, together with an explicit one. The result's mask is output_mask().
   MaskedTensor operator()(const MaskedTensor& x, const Dims& dims = {},
                           const ReduceOptions& options = {}) const;

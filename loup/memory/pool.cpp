@@ -1,9 +1,5 @@
 #include "loup/memory/pool.h"
 
-#include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,7 +11,10 @@
 #include <list>
 #include <mutex>
 #include <new>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 
 #include "loup/base/error.h"
 
@@ -105,12 +104,13 @@ void release_small(void* block, std::size_t bytes) noexcept {
 void* map_block(std::size_t bytes) {
   if (LOUP_POOL_KEEPS == 0) return aligned_block(alignment, bytes);
   const std::size_t slack = bytes >= huge_page ? huge_page : 0;
-  void* mapped = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+  void* mapped =
+      mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   if (slack == 0) return mapped;
   auto* first = static_cast<std::byte*>(mapped);
-  const std::size_t head = (huge_page - std::bit_cast<std::uintptr_t>(first) % huge_page) % huge_page;
+  const std::size_t head =
+      (huge_page - std::bit_cast<std::uintptr_t>(first) % huge_page) % huge_page;
   if (head > 0) munmap(first, head);
   if (slack > head) munmap(first + head + bytes, slack - head);
   madvise(first + head, bytes, MADV_HUGEPAGE);
@@ -254,8 +254,7 @@ class LargeBlocks {
   /// Moves the oldest blocks out until at most `limit` bytes are left, and all kept since before
   /// `oldest`. The newest stand in front.
   void move_surplus(std::size_t limit, Clock::time_point oldest, std::list<Kept>& surplus) {
-    while (!kept_.empty() &&
-           (statistics_.bytes_kept > limit || kept_.back().since < oldest)) {
+    while (!kept_.empty() && (statistics_.bytes_kept > limit || kept_.back().since < oldest)) {
       statistics_.bytes_kept -= kept_.back().bytes;
       surplus.splice(surplus.end(), kept_, std::prev(kept_.end()));
     }

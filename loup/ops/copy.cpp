@@ -32,16 +32,18 @@ Tensor broadcast_as(const char* operation, const char* what, const Tensor& x, co
 /// In-place writes are not recorded, so they must not touch what is.
 void prepare_in_place(const char* operation, const Tensor& x) {
   if (autograd::is_recorded(x)) {
-    throw StateError("{}: expected a tensor outside of the gradient record, got one that requires "
-                     "grad; detach it first",
-                     operation);
+    throw StateError(
+        "{}: expected a tensor outside of the gradient record, got one that requires "
+        "grad; detach it first",
+        operation);
   }
   const bool is_empty = x.size() == 0;
   for (int i = 0; i < x.ndim(); ++i) {
     if (!is_empty && x.strides()[i] == 0 && x.shape()[i] > 1) {
-      throw ValueError("{}: expected a tensor that holds each element once, got one expanded along "
-                       "dim {}; clone it first",
-                       operation, i);
+      throw ValueError(
+          "{}: expected a tensor that holds each element once, got one expanded along "
+          "dim {}; clone it first",
+          operation, i);
     }
   }
   x.prepare_write(operation);
@@ -78,8 +80,9 @@ Tensor filled(const Tensor& x, const Tensor& mask, Scalar value) {
 
 void copy_(const Tensor& x, const Tensor& from) {
   if (autograd::is_recorded(from)) {
-    throw StateError("copy_: expected a source outside of the gradient record, got one that "
-                     "requires grad; detach it first");
+    throw StateError(
+        "copy_: expected a source outside of the gradient record, got one that "
+        "requires grad; detach it first");
   }
   const Tensor repeated = broadcast_as("copy_", "a source", from, x.shape());
   prepare_in_place("copy_", x);

@@ -36,8 +36,9 @@ std::int64_t distance(const Axis<3>& axis, Operand operand) {
 void choose_walk(ReducePlan& plan) {
   const Axis<3> kept = plan.outer_kept.innermost();
   const Axis<3> reduced = plan.outer_reduced.innermost();
-  const bool is_along = plan.outer_kept.empty() ||
-                        (!plan.outer_reduced.empty() && distance(reduced, operand_x) <= distance(kept, operand_x));
+  const bool is_along =
+      plan.outer_kept.empty() ||
+      (!plan.outer_reduced.empty() && distance(reduced, operand_x) <= distance(kept, operand_x));
   if (!is_along) {
     plan.walk = ReducePlan::Walk::across;
     plan.cols = plan.outer_kept.pop();

@@ -126,10 +126,10 @@ class Run {
       if (packs_x_ || packs_mask_) {
         reduce_packed(range, {states, outputs(tile), 0});
       } else {
-        reduce_block({x_at(range.offsets), plan_.rows.step[operand_x], mask_at(range.offsets),
-                      plan_.rows.step[operand_mask], plan_.cols.step[operand_mask], range.rows,
-                      range.cols},
-                     {states, outputs(tile), 0});
+        reduce_block(
+            {x_at(range.offsets), plan_.rows.step[operand_x], mask_at(range.offsets),
+             plan_.rows.step[operand_mask], plan_.cols.step[operand_mask], range.rows, range.cols},
+            {states, outputs(tile), 0});
       }
     }
   }
@@ -157,8 +157,8 @@ class Run {
   void finish(const BlockRange& range, const std::byte* states) const {
     const std::int64_t count = outputs(range);
     std::byte* const to = out_.data + range.offsets[operand_out] * item_bytes(out_.dtype);
-    const std::int64_t step = plan_.walk == Walk::across ? plan_.cols.step[operand_out]
-                                                         : plan_.rows.step[operand_out];
+    const std::int64_t step =
+        plan_.walk == Walk::across ? plan_.cols.step[operand_out] : plan_.rows.step[operand_out];
     if (out_.dtype == reducer_.result && (step == 1 || count == 1)) {
       reducer_.finish(states, to, count);
       return;
@@ -200,8 +200,8 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
       const std::int64_t cols = std::min(piece_cols, range.cols - c);
       Offsets<3> at = range.offsets;
       for (std::size_t k = 0; k < at.size(); ++k) at[k] += r * row[k] + c * col[k];
-      Block block{x_at(at), row[operand_x],    mask_at(at), row[operand_mask],
-                  col[operand_mask], rows, cols};
+      Block block{x_at(at),          row[operand_x], mask_at(at), row[operand_mask],
+                  col[operand_mask], rows,           cols};
       if (packs_x_) {
         kernels::ConstPlane from{x_at(at), x_.dtype, row[operand_x], col[operand_x]};
         if (converts_twice) {
@@ -213,11 +213,10 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
         block.x_row = cols;
       }
       if (packs_mask_) {
-        kernels::copy_plane(
-            {bytes.data(), DType::boolean, cols, 1},
-            {reinterpret_cast<const std::byte*>(mask_at(at)), mask_.dtype, row[operand_mask],
-             col[operand_mask]},
-            rows, cols);
+        kernels::copy_plane({bytes.data(), DType::boolean, cols, 1},
+                            {reinterpret_cast<const std::byte*>(mask_at(at)), mask_.dtype,
+                             row[operand_mask], col[operand_mask]},
+                            rows, cols);
         block.mask = reinterpret_cast<const std::uint8_t*>(bytes.data());
         block.mask_row = cols;
         block.mask_col = 1;
@@ -232,8 +231,9 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
 Layout checked_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   // Additive float masks (0 keeps, -inf drops) would silently mean the opposite.
   if (is_floating(mask.dtype())) {
-    throw DTypeError("{}: expected a mask of bool or integers, got {}; write mask == 0 or mask != 0",
-                     operation, mask.dtype());
+    throw DTypeError(
+        "{}: expected a mask of bool or integers, got {}; write mask == 0 or mask != 0", operation,
+        mask.dtype());
   }
   if (mask.ndim() > x.ndim()) {
     throw IndexError("{}: expected a mask of at most {} dims, got shape {}", operation, x.ndim(),
@@ -295,15 +295,14 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
     if (mask != nullptr) {
       saved.emplace_back(to(mask->with_layout(mask_layout), DType::boolean));
     }
-    autograd::record(
-        spec.name, out, {x}, std::move(saved),
-        [backward = spec.backward, is_masked = mask != nullptr,
-         call = ReduceRecord{x.shape(), x.dtype(), reduced, arguments.keepdim, {}}](
-            const autograd::Saved& kept, const autograd::Gradient& g) {
-          ReduceRecord whole = call;
-          if (is_masked) whole.mask = kept[0];
-          return std::vector<autograd::Gradient>{backward(whole, g)};
-        });
+    autograd::record(spec.name, out, {x}, std::move(saved),
+                     [backward = spec.backward, is_masked = mask != nullptr,
+                      call = ReduceRecord{x.shape(), x.dtype(), reduced, arguments.keepdim, {}}](
+                         const autograd::Saved& kept, const autograd::Gradient& g) {
+                       ReduceRecord whole = call;
+                       if (is_masked) whole.mask = kept[0];
+                       return std::vector<autograd::Gradient>{backward(whole, g)};
+                     });
   }
   return out;
 }
@@ -316,8 +315,7 @@ Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdi
     const bool repeats = once.strides[i] == 0 && once.shape[i] > 1;
     if (repeats && (reduced >> static_cast<unsigned>(i) & 1U) != 0) once.shape[i] = 1;
   }
-  return reduce(sum_spec, x.with_layout(once), dims,
-                {.keepdim = keepdim, .dtype = DType::boolean});
+  return reduce(sum_spec, x.with_layout(once), dims, {.keepdim = keepdim, .dtype = DType::boolean});
 }
 
 }  // namespace loup::ops

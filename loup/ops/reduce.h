@@ -40,11 +40,10 @@ LOUP_EXPORT Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& d
 LOUP_EXPORT Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim);
 
 /// Described here, not in the list of masked operators, because backward rules need it.
-inline constexpr ReduceSpec sum_spec{
-    .name = "sum",
-    .summary = "Add the elements that count.",
-    .kernel = kernels::ReduceOp::sum,
-    .result = accumulated,
-    .backward = rules::sum};
+inline constexpr ReduceSpec sum_spec{.name = "sum",
+                                     .summary = "Add the elements that count.",
+                                     .kernel = kernels::ReduceOp::sum,
+                                     .result = accumulated,
+                                     .backward = rules::sum};
 
 }  // namespace loup::ops

@@ -11,7 +11,7 @@ namespace loup::ops {
 struct ReduceRecord {
   Shape shape;  // of the input
   DType dtype;
-  std::uint32_t reduced;       // dims, as bits
+  std::uint32_t reduced;  // dims, as bits
   bool keepdim;
   std::optional<Tensor> mask;  // bool, of the input's shape
 };

@@ -107,9 +107,10 @@ Tensor view(const Tensor& x, const Shape& shape) {
   return apply_view("view", x, [=](const Layout& l) {
     const std::optional<Layout> result = loup::view(l, shape);
     if (!result) {
-      throw ShapeError("view: expected a shape that needs no copy of shape {} with strides {}, got "
-                       "{}; use reshape",
-                       l.shape, l.strides, shape);
+      throw ShapeError(
+          "view: expected a shape that needs no copy of shape {} with strides {}, got "
+          "{}; use reshape",
+          l.shape, l.strides, shape);
     }
     return *result;
   });

@@ -74,14 +74,16 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype
   const double width = step.to<double>();
   const double steps = std::ceil((stop.to<double>() - start.to<double>()) / width);
   if (width == 0 || std::isnan(steps)) {
-    throw ValueError("arange: expected finite ends and a step other than 0, got start {}, stop {}, "
-                     "step {}",
-                     start.to<double>(), stop.to<double>(), width);
+    throw ValueError(
+        "arange: expected finite ends and a step other than 0, got start {}, stop {}, "
+        "step {}",
+        start.to<double>(), stop.to<double>(), width);
   }
   if (steps > 0x1p62) throw ShapeError("arange: expected at most 2^62 elements, got {}", steps);
   auto count = static_cast<std::int64_t>(std::max(0.0, steps));
-  if (exact) count = integer_steps(start.to<std::int64_t>(), stop.to<std::int64_t>(),
-                                   step.to<std::int64_t>());
+  if (exact)
+    count =
+        integer_steps(start.to<std::int64_t>(), stop.to<std::int64_t>(), step.to<std::int64_t>());
   Tensor result = empty({count}, dtype.value_or(exact ? DType::i64 : DType::f32));
   generate(result, [&]<class T>(std::type_identity<T>, T* to, std::int64_t first, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {

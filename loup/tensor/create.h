@@ -51,8 +51,8 @@ Tensor tensor(std::initializer_list<T> values) {
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
   const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
-  Tensor result = empty({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)},
-                        dtype_of<T>());
+  Tensor result = empty(
+      {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)}, dtype_of<T>());
   auto to = result.data<T>().begin();
   for (const auto& row : rows) {
     if (row.size() != columns) {

@@ -1,12 +1,12 @@
 #include "loup/tensor/print.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ostream>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace loup {
 

@@ -48,9 +48,10 @@ void check_bounds(const Storage& storage, const Layout& layout, DType dtype) {
   }
   const auto capacity = static_cast<std::int64_t>(storage.bytes()) / item_bytes(dtype);
   if (overflow || first < 0 || last >= capacity) {
-    throw ShapeError("tensor: expected a layout inside of {} elements, got shape {}, strides {}, "
-                     "offset {}",
-                     capacity, layout.shape, layout.strides, layout.offset);
+    throw ShapeError(
+        "tensor: expected a layout inside of {} elements, got shape {}, strides {}, "
+        "offset {}",
+        capacity, layout.shape, layout.strides, layout.offset);
   }
 }
 

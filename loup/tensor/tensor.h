@@ -72,9 +72,7 @@ class LOUP_EXPORT Tensor {
   }
 
   /// First byte of the first element: for kernels.
-  std::byte* raw_data() const {
-    return storage_.data() + layout_.offset * item_bytes(dtype_);
-  }
+  std::byte* raw_data() const { return storage_.data() + layout_.offset * item_bytes(dtype_); }
   Array array() const { return {raw_data(), dtype_, layout_.strides}; }
   /// The same elements seen through another layout. No check: for the views of this library.
   Tensor with_layout(const Layout& layout) const { return {Unchecked{}, storage_, layout, dtype_}; }

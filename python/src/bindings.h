@@ -1,10 +1,10 @@
 #pragma once
 
-#include <fmt/core.h>
-#include <nanobind/nanobind.h>
-
 #include <optional>
 #include <string>
+
+#include <fmt/core.h>
+#include <nanobind/nanobind.h>
 
 #include "loup/base/dims.h"
 #include "loup/base/dtype.h"

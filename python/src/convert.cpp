@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include "bindings.h"
 #include "loup/base/error.h"
@@ -190,8 +189,8 @@ std::int64_t integer_from(const char* operation, nb::handle object) {
 Dims dims_from(const char* operation, nb::handle object) {
   if (object.is_none()) return {};
   const bool is_sequence =
-      is_list(object) || (PySequence_Check(object.ptr()) != 0 &&
-                          PyIndex_Check(object.ptr()) == 0 && PyUnicode_Check(object.ptr()) == 0);
+      is_list(object) || (PySequence_Check(object.ptr()) != 0 && PyIndex_Check(object.ptr()) == 0 &&
+                          PyUnicode_Check(object.ptr()) == 0);
   if (!is_sequence) return integer_from(operation, object);
   Dims dims;
   for (nb::handle item : nb::borrow<nb::sequence>(object)) {

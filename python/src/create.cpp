@@ -58,11 +58,13 @@ void bind_create(nb::module_& m) {
   m.def(
       "full",
       [](nb::handle shape, nb::handle value, nb::handle dtype) {
-        return full(dims_from("full", shape), scalar_from("full", value), dtype_from("full", dtype));
+        return full(dims_from("full", shape), scalar_from("full", value),
+                    dtype_from("full", dtype));
       },
       "shape"_a, "fill_value"_a, "dtype"_a.none() = nb::none(),
-      nb::sig("def full(shape: int | collections.abc.Sequence[int], fill_value: float, dtype: object "
-              "= None) -> Tensor"),
+      nb::sig(
+          "def full(shape: int | collections.abc.Sequence[int], fill_value: float, dtype: object "
+          "= None) -> Tensor"),
       "One value everywhere.");
   m.def(
       "full_like",
@@ -88,8 +90,9 @@ void bind_create(nb::module_& m) {
                       dtype_from("arange", dtype));
       },
       "start"_a, "stop"_a.none() = nb::none(), "step"_a = 1, "dtype"_a.none() = nb::none(),
-      nb::sig("def arange(start: float, stop: float | None = None, step: float = 1, dtype: object = "
-              "None) -> Tensor"),
+      nb::sig(
+          "def arange(start: float, stop: float | None = None, step: float = 1, dtype: object = "
+          "None) -> Tensor"),
       "Evenly spaced values: arange(stop) or arange(start, stop, step).");
 }
 

@@ -104,15 +104,16 @@ nb::object export_dlpack(const Tensor& x, nb::handle max_version, nb::handle dl_
   const Tensor lent = copies ? ops::clone(x.detach()) : x;
   if (is_below_version_1(max_version)) {
     if (!lent.storage().is_writable()) {
-      throw_buffer_error("__dlpack__: expected a consumer of DLPack 1 for a read-only tensor, got "
-                         "one of the form before; clone the tensor first");
+      throw_buffer_error(
+          "__dlpack__: expected a consumer of DLPack 1 for a read-only tensor, got "
+          "one of the form before; clone the tensor first");
     }
     return capsule_of(dlpack::to_dlpack_unversioned(lent), capsule_name, [](PyObject* capsule) {
       destroy_capsule<dlpack::ManagedTensor>(capsule, capsule_name);
     });
   }
-  return capsule_of(dlpack::to_dlpack(lent, copies ? std::uint64_t{dlpack::is_copied} : 0), versioned_name,
-                    [](PyObject* capsule) {
+  return capsule_of(dlpack::to_dlpack(lent, copies ? std::uint64_t{dlpack::is_copied} : 0),
+                    versioned_name, [](PyObject* capsule) {
                       destroy_capsule<dlpack::ManagedTensorVersioned>(capsule, versioned_name);
                     });
 }
@@ -160,7 +161,8 @@ const char* refusal(const Tensor& x, int flags) {
            "to(loup.float32)";
   }
   if (x.requires_grad()) {
-    return "buffer: expected a tensor without a gradient record, got one that requires grad; detach "
+    return "buffer: expected a tensor without a gradient record, got one that requires grad; "
+           "detach "
            "it first";
   }
   if ((flags & PyBUF_WRITABLE) != 0 && !x.storage().is_writable()) {
@@ -209,8 +211,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->len = x.bytes();
   view->readonly = x.storage().is_writable() ? 0 : 1;
   view->itemsize = bytes;
-  view->format =
-      (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(x.dtype())) : nullptr;
+  view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(x.dtype())) : nullptr;
   view->ndim = x.ndim();
   view->shape = (flags & PyBUF_ND) != 0 ? lease->shape : nullptr;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? lease->strides : nullptr;

@@ -1,6 +1,6 @@
-#include <nanobind/stl/string.h>
-
 #include <array>
+
+#include <nanobind/stl/string.h>
 
 #include "bindings.h"
 

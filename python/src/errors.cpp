@@ -1,8 +1,7 @@
-#include "loup/base/error.h"
-
 #include <cstdlib>
 
 #include "bindings.h"
+#include "loup/base/error.h"
 
 namespace loup::python {
 
@@ -47,8 +46,8 @@ void translate(const std::exception_ptr& pointer, void* /*unused*/) {
 }  // namespace
 
 void bind_errors(nb::module_& m) {
-  PyObject* error = add_class(m, "Error", "Base of all errors that loup raises.",
-                              nb::handle(PyExc_RuntimeError));
+  PyObject* error =
+      add_class(m, "Error", "Base of all errors that loup raises.", nb::handle(PyExc_RuntimeError));
   const auto derive = [&](const char* name, const char* doc, PyObject* builtin) {
     return add_class(m, name, doc, nb::make_tuple(nb::handle(error), nb::handle(builtin)));
   };

@@ -1,7 +1,8 @@
+#include "index.h"
+
 #include <fmt/format.h>
 
 #include "bindings.h"
-#include "index.h"
 #include "loup/base/error.h"
 #include "loup/ops/views.h"
 
@@ -29,9 +30,9 @@ class Indexer {
     } else if (PySlice_Check(item.ptr())) {
       require_dim();
       const nb::object step = item.attr("step");
-      result_ = ops::slice(result_, dim_++, slice_end(item.attr("start")),
-                           slice_end(item.attr("stop")),
-                           step.is_none() ? 1 : integer_from("slice", step));
+      result_ =
+          ops::slice(result_, dim_++, slice_end(item.attr("start")), slice_end(item.attr("stop")),
+                     step.is_none() ? 1 : integer_from("slice", step));
     } else if (PyIndex_Check(item.ptr()) != 0 && !PyBool_Check(item.ptr())) {
       require_dim();
       result_ = ops::select(result_, dim_, integer_from("index", item));

@@ -42,7 +42,8 @@ struct ReduceCall {
   }
 
   masked::ReduceOptions options() const {
-    return {.mask = mask ? std::optional(**mask) : std::nullopt, .keepdim = keepdim, .dtype = dtype};
+    return {
+        .mask = mask ? std::optional(**mask) : std::nullopt, .keepdim = keepdim, .dtype = dtype};
   }
 
   Dims dims;
@@ -69,8 +70,10 @@ template <class Scope, class... First>
 void define(Scope& scope, const masked::Reduction& op, const char* input, const char* result,
             First... first) {
   const std::string signature = fmt::format(
-      "def {}({}, dim: int | collections.abc.Sequence[int] | None = None, *, keepdim: bool = False, "
-      "dtype: object = None, mask: object = None, axis: int | collections.abc.Sequence[int] | None = "
+      "def {}({}, dim: int | collections.abc.Sequence[int] | None = None, *, keepdim: bool = "
+      "False, "
+      "dtype: object = None, mask: object = None, axis: int | collections.abc.Sequence[int] | None "
+      "= "
       "None, keepdims: bool = False) -> {}",
       op.name, input, result);
   scope.def(
@@ -119,9 +122,10 @@ void warn_of_cut_record() {
 }
 
 [[noreturn]] void refuse_export(const char* operation) {
-  throw_type_error("{}: expected a plain tensor, got a MaskedTensor, whose mask would be lost; use "
-                   "to_tensor(fill) or get_data()",
-                   operation);
+  throw_type_error(
+      "{}: expected a plain tensor, got a MaskedTensor, whose mask would be lost; use "
+      "to_tensor(fill) or get_data()",
+      operation);
 }
 
 void bind_masked_tensor(nb::module_& m) {
@@ -149,10 +153,12 @@ void bind_masked_tensor(nb::module_& m) {
           },
           "value"_a, nb::sig("def to_tensor(self, value: float) -> Tensor"),
           "The data with value where the mask is False.")
-      .def_prop_ro("shape", [](const MaskedTensor& x) { return tuple_of(x.shape()); },
-                   nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def_prop_ro("dtype", [](const MaskedTensor& x) { return dtype_object(x.dtype()); },
-                   nb::sig("def dtype(self) -> dtype"))
+      .def_prop_ro(
+          "shape", [](const MaskedTensor& x) { return tuple_of(x.shape()); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "dtype", [](const MaskedTensor& x) { return dtype_object(x.dtype()); },
+          nb::sig("def dtype(self) -> dtype"))
       .def_prop_ro("ndim", &MaskedTensor::ndim)
       .def("dim", &MaskedTensor::ndim)
       .def("numel", &MaskedTensor::size, "Number of elements, masked ones included.")
@@ -165,13 +171,18 @@ void bind_masked_tensor(nb::module_& m) {
             autograd::backward(x.get_data());
           },
           "Add the gradient of this tensor to every leaf it was computed from.")
-      .def("__dlpack__", [](const MaskedTensor&, const nb::kwargs&) { refuse_export("__dlpack__"); },
-           nb::sig("def __dlpack__(self, **kwargs: object) -> typing.NoReturn"))
-      .def("__dlpack_device__", [](const MaskedTensor&) { refuse_export("__dlpack_device__"); },
-           nb::sig("def __dlpack_device__(self) -> typing.NoReturn"))
-      .def("__array__",
-           [](const MaskedTensor&, const nb::args&, const nb::kwargs&) { refuse_export("__array__"); },
-           nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"))
+      .def(
+          "__dlpack__", [](const MaskedTensor&, const nb::kwargs&) { refuse_export("__dlpack__"); },
+          nb::sig("def __dlpack__(self, **kwargs: object) -> typing.NoReturn"))
+      .def(
+          "__dlpack_device__", [](const MaskedTensor&) { refuse_export("__dlpack_device__"); },
+          nb::sig("def __dlpack_device__(self) -> typing.NoReturn"))
+      .def(
+          "__array__",
+          [](const MaskedTensor&, const nb::args&, const nb::kwargs&) {
+            refuse_export("__array__");
+          },
+          nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"))
       .def("__repr__", [](const MaskedTensor& x) { return to_string(x); });
 }
 
@@ -187,12 +198,13 @@ void bind_masked(nb::module_& m) {
       "data"_a, "mask"_a,
       nb::sig("def as_masked_tensor(data: object, mask: object) -> MaskedTensor"),
       "A MaskedTensor that shares the memory of both and keeps the gradient record of data.");
-  m.def("output_mask", output_mask, "op_name"_a, "input"_a, "dim"_a.none() = nb::none(),
-        nb::kw_only(), "keepdim"_a.none() = nb::none(), "mask"_a.none() = nb::none(),
-        nb::sig("def output_mask(op_name: str, input: object, dim: int | "
-                "collections.abc.Sequence[int] | None = None, *, keepdim: bool = False, mask: object "
-                "= None) -> Tensor"),
-        "Which outputs of a masked operator have an element that counts.");
+  m.def(
+      "output_mask", output_mask, "op_name"_a, "input"_a, "dim"_a.none() = nb::none(),
+      nb::kw_only(), "keepdim"_a.none() = nb::none(), "mask"_a.none() = nb::none(),
+      nb::sig("def output_mask(op_name: str, input: object, dim: int | "
+              "collections.abc.Sequence[int] | None = None, *, keepdim: bool = False, mask: object "
+              "= None) -> Tensor"),
+      "Which outputs of a masked operator have an element that counts.");
 
   // Users find them in loup.masked, so that is where they say they come from.
   nb::module_ functions = m.def_submodule("_masked_ops", "The masked operators.");

@@ -1,8 +1,8 @@
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 #include "loup/autograd/node.h"
@@ -65,7 +65,8 @@ class NoGrad {
   }
 
  private:
-  std::vector<std::unique_ptr<autograd::RecordingScope>> scopes_;  // one object may be entered twice
+  std::vector<std::unique_ptr<autograd::RecordingScope>>
+      scopes_;  // one object may be entered twice
 };
 
 }  // namespace
@@ -89,8 +90,9 @@ void bind_system(nb::module_& m) {
   nb::class_<NoGrad>(m, "no_grad", "A context in which nothing is recorded for gradients.")
       .def(nb::init<>())
       .def("__enter__", &NoGrad::enter)
-      .def("__exit__", [](NoGrad& self, const nb::args&) { self.exit(); },
-           nb::sig("def __exit__(self, *args: object) -> None"));
+      .def(
+          "__exit__", [](NoGrad& self, const nb::args&) { self.exit(); },
+          nb::sig("def __exit__(self, *args: object) -> None"));
 }
 
 }  // namespace loup::python

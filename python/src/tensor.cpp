@@ -72,11 +72,12 @@ Tensor to_dtype(const Tensor& x, DType dtype) {
 nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy) {
   const Tensor& x = *tensor_in(self);
   if (x.dtype() == DType::bf16) {
-    throw DTypeError("numpy: expected a dtype that NumPy has, got bfloat16; convert it with "
-                     "to(loup.float32)");
+    throw DTypeError(
+        "numpy: expected a dtype that NumPy has, got bfloat16; convert it with "
+        "to(loup.float32)");
   }
-  nb::object array = nb::module_::import_("numpy").attr("asarray")(
-      nb::steal(PyMemoryView_FromObject(self.ptr())));
+  nb::object array =
+      nb::module_::import_("numpy").attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
   const bool converts = !dtype.is_none() && !array.attr("dtype").equal(dtype);
   if (converts && !copy.is_none() && !nb::cast<bool>(copy)) {
     throw ValueError("numpy: expected the tensor's dtype {} without a copy, got {}", x.dtype(),
@@ -87,8 +88,7 @@ nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy
 }
 
 void bind_views(nb::class_<Tensor>& tensor) {
-  tensor
-      .def("transpose", ops::transpose, "dim0"_a, "dim1"_a, "Swap two dims.")
+  tensor.def("transpose", ops::transpose, "dim0"_a, "dim1"_a, "Swap two dims.")
       .def(
           "permute",
           [](const Tensor& x, const nb::args& dims) {
@@ -113,7 +113,9 @@ void bind_views(nb::class_<Tensor>& tensor) {
       .def("flatten", ops::flatten, "start_dim"_a = 0, "end_dim"_a = -1, "Make dims one.")
       .def(
           "squeeze",
-          [](const Tensor& x, nb::handle dim) { return ops::squeeze(x, dims_from("squeeze", dim)); },
+          [](const Tensor& x, nb::handle dim) {
+            return ops::squeeze(x, dims_from("squeeze", dim));
+          },
           "dim"_a.none() = nb::none(),
           nb::sig("def squeeze(self, dim: int | collections.abc.Sequence[int] | None = None) -> "
                   "Tensor"),
@@ -152,11 +154,14 @@ void bind_views(nb::class_<Tensor>& tensor) {
 
 void bind_copies(nb::class_<Tensor>& tensor) {
   tensor
-      .def("clone", [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::clone(x); }); },
-           "A contiguous copy.")
-      .def("contiguous",
-           [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::contiguous(x); }); },
-           "The tensor itself when contiguous, otherwise a copy.")
+      .def(
+          "clone",
+          [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::clone(x); }); },
+          "A contiguous copy.")
+      .def(
+          "contiguous",
+          [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::contiguous(x); }); },
+          "The tensor itself when contiguous, otherwise a copy.")
       .def("detach", &Tensor::detach, "The same elements without a gradient record.")
       .def(
           "to",
@@ -201,24 +206,28 @@ void bind_exchange(nb::class_<Tensor>& tensor) {
              nb::handle copy) { return export_dlpack(x, max_version, dl_device, copy); },
           nb::kw_only(), "stream"_a.none() = nb::none(), "max_version"_a.none() = nb::none(),
           "dl_device"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
-          nb::sig("def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | "
-                  "None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) "
-                  "-> object"))
-      .def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(dlpack::device_cpu, 0); },
-           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+          nb::sig(
+              "def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | "
+              "None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) "
+              "-> object"))
+      .def(
+          "__dlpack_device__", [](const Tensor&) { return nb::make_tuple(dlpack::device_cpu, 0); },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("__array__", to_numpy, "dtype"_a.none() = nb::none(), "copy"_a.none() = nb::none(),
            nb::sig("def __array__(self, dtype: object = None, copy: bool | None = None) -> "
                    "typing.Any"))
-      .def("numpy", [](nb::handle_t<Tensor> self) { return to_numpy(self, nb::none(), nb::none()); },
-           nb::sig("def numpy(self) -> typing.Any"), "A NumPy array of the same memory.")
+      .def(
+          "numpy", [](nb::handle_t<Tensor> self) { return to_numpy(self, nb::none(), nb::none()); },
+          nb::sig("def numpy(self) -> typing.Any"), "A NumPy array of the same memory.")
       .def("item", element, nb::sig("def item(self) -> float | int | bool"), "The only element.")
       .def("tolist", to_list, nb::sig("def tolist(self) -> typing.Any"), "Nested Python lists.")
       .def("__float__", [](const Tensor& x) { return x.item<double>(); })
       .def("__int__", to_integer, nb::sig("def __int__(self) -> int"))
       .def("__bool__", [](const Tensor& x) { return x.item<bool>(); })
-      .def("data_ptr",
-           [](const Tensor& x) { return reinterpret_cast<std::uintptr_t>(x.raw_data()); },
-           "Address of the first element.");
+      .def(
+          "data_ptr",
+          [](const Tensor& x) { return reinterpret_cast<std::uintptr_t>(x.raw_data()); },
+          "Address of the first element.");
 }
 
 void bind_gradients(nb::class_<Tensor>& tensor) {
@@ -249,9 +258,8 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
       .def(
           "backward",
           [](const Tensor& x, nb::handle gradient, bool retain_graph, bool create_graph) {
-            autograd::BackwardOptions options{.gradient = {},
-                                              .retain_graph = retain_graph,
-                                              .create_graph = create_graph};
+            autograd::BackwardOptions options{
+                .gradient = {}, .retain_graph = retain_graph, .create_graph = create_graph};
             if (!gradient.is_none()) {
               options.gradient = ops::to(as_tensor("backward", gradient), x.dtype());
             }
@@ -269,16 +277,21 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
 void bind_tensor(nb::module_& m) {
   nb::class_<Tensor> tensor(m, "Tensor", nb::type_slots(tensor_slots),
                             "An n-dimensional array: a strided view of shared memory.");
-  tensor.def_prop_ro("shape", [](const Tensor& x) { return tuple_of(x.shape()); },
-                     nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def_prop_ro("strides", [](const Tensor& x) { return tuple_of(x.strides()); },
-                   nb::sig("def strides(self) -> tuple[int, ...]"), "In elements.")
-      .def_prop_ro("dtype", [](const Tensor& x) { return dtype_object(x.dtype()); },
-                   nb::sig("def dtype(self) -> dtype"))
+  tensor
+      .def_prop_ro(
+          "shape", [](const Tensor& x) { return tuple_of(x.shape()); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "strides", [](const Tensor& x) { return tuple_of(x.strides()); },
+          nb::sig("def strides(self) -> tuple[int, ...]"), "In elements.")
+      .def_prop_ro(
+          "dtype", [](const Tensor& x) { return dtype_object(x.dtype()); },
+          nb::sig("def dtype(self) -> dtype"))
       .def_prop_ro("ndim", &Tensor::ndim)
       .def_prop_ro("nbytes", &Tensor::bytes)
       .def("dim", &Tensor::ndim)
-      .def("numel", [](const Tensor& x) { return x.size(); }, "Number of elements.")
+      .def(
+          "numel", [](const Tensor& x) { return x.size(); }, "Number of elements.")
       .def(
           "size",
           [](const Tensor& x, nb::handle dim) -> nb::object {

@@ -30,8 +30,7 @@ Tensor laid_out(InputForm form, const Shape& shape, Make&& make) {
   if (ndim == 0 && form != InputForm::offset) return make(shape);
   Shape base = shape;
   switch (form) {
-    case InputForm::contiguous:
-      return make(shape);
+    case InputForm::contiguous: return make(shape);
     case InputForm::transposed: {
       std::reverse(base.begin(), base.end());
       Dims order;
@@ -73,10 +72,8 @@ std::optional<Tensor> make_mask(Random& random, MaskKind kind, Shape shape) {
   const int ndim = shape.size();
   const auto make = [&](const Shape& s) { return random_mask(random, s); };
   switch (kind) {
-    case MaskKind::none:
-      return std::nullopt;
-    case MaskKind::full:
-      break;
+    case MaskKind::none: return std::nullopt;
+    case MaskKind::full: break;
     case MaskKind::repeats_first:
       if (ndim > 0) shape[0] = 1;
       break;
@@ -89,20 +86,13 @@ std::optional<Tensor> make_mask(Random& random, MaskKind kind, Shape shape) {
     case MaskKind::lower_rank:
       if (ndim > 0) shape.erase(0);
       break;
-    case MaskKind::all_of_it:
-      return ones({}, DType::boolean);
-    case MaskKind::none_of_it:
-      return zeros({}, DType::boolean);
-    case MaskKind::integers:
-      return integer_mask(random, shape, DType::i16);
-    case MaskKind::wide_integers:
-      return integer_mask(random, shape, DType::i64);
-    case MaskKind::expanded:
-      return laid_out(InputForm::expanded, shape, make);
-    case MaskKind::transposed:
-      return laid_out(InputForm::transposed, shape, make);
-    case MaskKind::stepped:
-      return laid_out(InputForm::stepped, shape, make);
+    case MaskKind::all_of_it: return ones({}, DType::boolean);
+    case MaskKind::none_of_it: return zeros({}, DType::boolean);
+    case MaskKind::integers: return integer_mask(random, shape, DType::i16);
+    case MaskKind::wide_integers: return integer_mask(random, shape, DType::i64);
+    case MaskKind::expanded: return laid_out(InputForm::expanded, shape, make);
+    case MaskKind::transposed: return laid_out(InputForm::transposed, shape, make);
+    case MaskKind::stepped: return laid_out(InputForm::stepped, shape, make);
   }
   return make(shape);
 }
@@ -132,14 +122,10 @@ void add_product(std::vector<Case>& cases, DType dtype, const std::vector<Shape>
 
 std::vector<Dims> dim_sets(int ndim) {
   switch (ndim) {
-    case 0:
-      return {{}, {0}, {-1}};
-    case 1:
-      return {{}, {0}, {-1}};
-    case 2:
-      return {{}, {0}, {-1}, {-1, 0}};
-    case 3:
-      return {{}, {0}, {1}, {-1}, {0, -1}, {2, 1}, {-2, 0}, {2, 0, 1}};
+    case 0: return {{}, {0}, {-1}};
+    case 1: return {{}, {0}, {-1}};
+    case 2: return {{}, {0}, {-1}, {-1, 0}};
+    case 3: return {{}, {0}, {1}, {-1}, {0, -1}, {2, 1}, {-2, 0}, {2, 0, 1}};
     default: {
       Dims every_second;
       Dims backwards;

@@ -42,14 +42,10 @@ class TestBlock {
 
   bool counts(std::int64_t r, std::int64_t c) const {
     switch (form_) {
-      case MaskForm::none:
-        return true;
-      case MaskForm::per_row:
-        return mask_[at(r * 3)] != 0;
-      case MaskForm::bytes:
-        return mask_[at(r * row_ + c)] != 0;
-      case MaskForm::one_row:
-        return mask_[at(c)] != 0;
+      case MaskForm::none: return true;
+      case MaskForm::per_row: return mask_[at(r * 3)] != 0;
+      case MaskForm::bytes: return mask_[at(r * row_ + c)] != 0;
+      case MaskForm::one_row: return mask_[at(c)] != 0;
     }
     return false;
   }

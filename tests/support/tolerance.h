@@ -9,16 +9,11 @@ namespace loup::test {
 /// Half the distance from 1 to the next number.
 constexpr double unit_roundoff(DType dtype) {
   switch (dtype) {
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f32:
-      return 0x1p-24;
-    case DType::f64:
-      return 0x1p-53;
-    default:
-      return 0;
+    case DType::f16: return 0x1p-11;
+    case DType::bf16: return 0x1p-8;
+    case DType::f32: return 0x1p-24;
+    case DType::f64: return 0x1p-53;
+    default: return 0;
   }
 }
 
