@@ -25,8 +25,8 @@ template <std::size_t K>
 class Axes {
  public:
   // Eight axes are large: they stay uninitialised until they are pushed.
-  Axes() {
-  }  // NOLINT(modernize-use-equals-default): "= default" could be constant-initialised to zeros
+  // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one may zero all of it
+  Axes() {}
 
   int size() const { return count_; }
   bool empty() const { return count_ == 0; }

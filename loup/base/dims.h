@@ -20,8 +20,8 @@ inline constexpr int max_ndim = 8;
 class LOUP_EXPORT Dims {
  public:
   // Only the first size() integers are ever initialised: shapes are made in every call.
-  Dims() {
-  }  // NOLINT(modernize-use-equals-default): "= default" could be constant-initialised to zeros
+  // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one may zero all of it
+  Dims() {}
   /// One integer: `sum(x, -1)` reads as well as `sum(x, {0, 1})`.
   Dims(std::int64_t value) : size_(1) { values_[0] = value; }
   Dims(const Dims& other) noexcept : size_(other.size_) { copy(other); }
