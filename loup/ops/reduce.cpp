@@ -27,7 +27,7 @@ using Walk = ReducePlan::Walk;
 
 /// Elements converted at a time, so that they are still in the first-level cache when they are
 /// reduced.
-constexpr std::int64_t packed_elements = 8 * 1024;
+constexpr std::int64_t packed_elements = 4 * 1024;
 
 /// Temporary bytes: on the stack when few, from the pool otherwise.
 class Scratch {
@@ -185,7 +185,7 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
       range.rows > 1 &&
       ((packs_x_ && std::abs(row[operand_x]) < std::abs(col[operand_x])) ||
        (packs_mask_ && std::abs(row[operand_mask]) < std::abs(col[operand_mask])));
-  const std::int64_t most_cols = is_turned ? 128 : plan_.walk == Walk::across ? 1024 : 4096;
+  const std::int64_t most_cols = is_turned ? 64 : plan_.walk == Walk::across ? 512 : 4096;
   const std::int64_t piece_cols = std::min(range.cols, most_cols);
   const std::int64_t piece_rows = std::min(range.rows, packed_elements / piece_cols);
   const auto elements = static_cast<std::size_t>(piece_cols * piece_rows);
@@ -254,7 +254,10 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
   }
   Tensor out = empty(shape, dtype);
   if (out.size() == 0) return out;
-  const Reducer& reducer = kernels::reducer(spec.kernel, compute_type(dtype));
+  // int64 holds every integer, and kernels accumulate integers in it: no need to widen them first.
+  const bool is_widened = dtype == DType::i64 && !is_floating(x.dtype());
+  const DType cast = is_widened ? x.dtype() : dtype;
+  const Reducer& reducer = kernels::reducer(spec.kernel, compute_type(cast));
   if (is_empty) {
     const Scratch state(reducer.state_bytes);
     const Scratch identity(static_cast<std::size_t>(item_bytes(reducer.result)));
@@ -272,7 +275,7 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
   }
   const ReducePlan plan =
       make_plan(x.layout(), mask != nullptr ? &mask_layout : nullptr, out_strides, reduced);
-  Run(plan, reducer, x, dtype, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
+  Run(plan, reducer, x, cast, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
   return out;
 }
 
