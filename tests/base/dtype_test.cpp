@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,17 @@ TEST(DType, IsComputedWithInOneOfFourTypes) {
   }
 }
 
+/// The smallest and the largest value of an integer type.
+std::pair<std::int64_t, std::int64_t> range_of(DType dtype) {
+  return visit_dtype(dtype, []<class T>(std::type_identity<T>) {
+    std::pair<std::int64_t, std::int64_t> range;
+    if constexpr (std::is_integral_v<T>) {
+      range = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    }
+    return range;
+  });
+}
+
 /// PyTorch's rules said another way: a higher kind wins; among integers the smallest type that
 /// holds both; two different halves meet in float32.
 DType promoted(DType a, DType b) {
@@ -49,22 +61,12 @@ DType promoted(DType a, DType b) {
     const bool both_half = item_bytes(a) == 2 && item_bytes(b) == 2;
     return both_half ? f32 : item_bytes(a) > item_bytes(b) ? a : b;
   }
-  for (const DType candidate : {u8, i8, i16, i32, i64}) {
-    const auto holds = [candidate](DType t) {
-      return visit_dtype(t, [&]<class T>(std::type_identity<T>) {
-        return visit_dtype(candidate, [&]<class C>(std::type_identity<C>) {
-          if constexpr (std::is_integral_v<T> && std::is_integral_v<C>) {
-            return std::cmp_less_equal(+std::numeric_limits<C>::min(),
-                                       +std::numeric_limits<T>::min()) &&
-                   std::cmp_greater_equal(+std::numeric_limits<C>::max(),
-                                          +std::numeric_limits<T>::max());
-          } else {
-            return false;
-          }
-        });
-      });
-    };
-    if (holds(a) && holds(b)) return candidate;
+  const auto holds = [](DType wide, DType narrow) {
+    return range_of(wide).first <= range_of(narrow).first &&
+           range_of(wide).second >= range_of(narrow).second;
+  };
+  for (const DType candidate : {u8, i8, i16, i32}) {
+    if (holds(candidate, a) && holds(candidate, b)) return candidate;
   }
   return i64;
 }

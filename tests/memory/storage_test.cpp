@@ -53,7 +53,7 @@ TEST(Storage, IsSharedByItsCopies) {
 TEST(Storage, CountsItsHandles) {
   Storage a = Storage::allocate(8);
   {
-    const Storage b = a;
+    const Storage b = a;  // NOLINT(performance-unnecessary-copy-initialization): the test
     EXPECT_EQ(a.use_count(), 2U);
   }
   EXPECT_EQ(a.use_count(), 1U);

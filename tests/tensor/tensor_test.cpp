@@ -27,7 +27,7 @@ TEST(Tensor, WithoutArgumentsIsEmpty) {
 
 TEST(Tensor, SharesItsElementsWithItsCopies) {
   const Tensor x = zeros({2});
-  const Tensor copy = x;
+  const Tensor copy = x;  // NOLINT(performance-unnecessary-copy-initialization): the test
   copy.set({1}, 5);
   EXPECT_EQ(x.at<float>({1}), 5);
 }

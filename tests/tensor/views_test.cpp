@@ -7,14 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/errors.h"
 #include "tests/support/random.h"
 #include "tests/support/tensors.h"
 
 namespace loup {
 namespace {
 
-using test::expect_error;
 using test::Random;
 
 /// What a layout shows, written out: the position of every element, row-major.

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace loup::test {
+
+// AddressSanitizer ends the process when far too much memory is asked for, and our pool keeps
+// nothing under it, so that it sees every free.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool under_address_sanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool under_address_sanitizer = true;
+#else
+inline constexpr bool under_address_sanitizer = false;
+#endif
+#else
+inline constexpr bool under_address_sanitizer = false;
+#endif
+
+}  // namespace loup::test
