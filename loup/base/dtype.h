@@ -90,8 +90,8 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
   __builtin_unreachable();
 }
 
-/// Converts an element as `Tensor::to` does: floats to ints truncate and saturate, NaN gives 0,
-/// ints wrap, anything but 0 is true.
+/// Converts an element as `Tensor::to` does: floats to ints truncate, saturate at int64 and wrap to
+/// narrower ints, NaN gives 0; ints wrap; anything but 0 is true.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {

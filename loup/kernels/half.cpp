@@ -11,29 +11,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// Element is Highway's type of the same bits as Half.
-template <class Element, class Half>
+template <class Half>
 HWY_INLINE void widen_run(const Half* from, float* to, std::int64_t count) {
   const hn::ScalableTag<float> d;
-  const hn::Rebind<Element, decltype(d)> dh;
   constexpr std::int64_t N = lanes<decltype(d)>;
   std::int64_t i = 0;
-  // Without F16C Highway 1.0.3 widens inf and NaN of float16 to finite numbers.
-  if constexpr (HWY_TARGET <= HWY_AVX2 || !std::is_same_v<Element, hwy::float16_t>) {
-    for (; i + N <= count; i += N) {
-      const auto* const at = reinterpret_cast<const Element*>(from + i);
-      hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, at)), d, to + i);
-    }
+  if constexpr (widens_float16 || !std::is_same_v<Half, Float16>) {
+    for (; i + N <= count; i += N) hn::StoreU(load(d, from + i), d, to + i);
   }
   for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 
-void widen_f16(const Float16* from, float* to, std::int64_t count) {
-  widen_run<hwy::float16_t>(from, to, count);
-}
-void widen_bf16(const BFloat16* from, float* to, std::int64_t count) {
-  widen_run<hwy::bfloat16_t>(from, to, count);
-}
+void widen_f16(const Float16* from, float* to, std::int64_t count) { widen_run(from, to, count); }
+void widen_bf16(const BFloat16* from, float* to, std::int64_t count) { widen_run(from, to, count); }
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

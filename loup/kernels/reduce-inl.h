@@ -1,10 +1,12 @@
 // The loops over rows and columns that every reduction shares. Included once per instruction set.
 //
 // A reduction describes itself by a struct Op:
-//   Element, Partial      element type, type of partial results
+//   Element, Lane         type of elements in memory, and in a vector
+//   Partial               type of partial results
 //   planes                how many arrays of Partial a state has
 //   kept_lanes            how many partial results a row leaves behind (a power of two)
 //   row(row, out, plane)  one row into kept_lanes partial results in each plane
+//   spread(d, lane, v, out, plane)   lanes of a row so short that each is a partial result
 //   empty_row(out, plane) the partial results of a row of which nothing counts
 //   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
 //   absorb(state, n, v)   a folded row into a state; planes of states lie n apart, of rows
@@ -39,8 +41,9 @@ inline constexpr std::int64_t group_rows = 8;
 /// share: 32 lanes of four bytes, 16 of eight.
 inline constexpr std::int64_t chunk_bytes = 128;
 
+/// Half types are widened to four bytes as they are loaded.
 template <class T>
-inline constexpr std::int64_t chunk_lanes = chunk_bytes / static_cast<std::int64_t>(sizeof(T));
+inline constexpr std::int64_t chunk_lanes = chunk_bytes / (sizeof(T) == 8 ? 8 : 4);
 
 /// A row, and a copy of its last incomplete chunk wherever reading past the end is not safe.
 template <class T, class Mask>
@@ -111,21 +114,44 @@ struct Group {
 
 // Which rows of a block count, and which of their columns.
 struct AllRows {
+  static constexpr bool counts_all = true;
   HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
   HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
 };
 struct ChosenRows {
+  static constexpr bool counts_all = false;
   const std::uint8_t* bytes;
   std::int64_t step;
   HWY_INLINE bool counts(std::int64_t r) const { return bytes[r * step] != 0; }
   HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
 };
 struct MaskedRows {
+  static constexpr bool counts_all = true;
   const std::uint8_t* bytes;
   std::int64_t step;
   HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
   HWY_INLINE ByteMask mask(std::int64_t r) const { return {bytes + r * step}; }
 };
+
+/// A group of rows no longer than the partial results they leave: nothing to add up in them.
+/// Vectors are read past the end of each row.
+template <class Op, class Rows>
+HWY_INLINE void spread_short_rows(const Block& b, Rows rows, std::int64_t first, Group<Op>& group) {
+  using T = typename Op::Element;
+  const hn::CappedTag<typename Op::Lane, Op::kept_lanes> d;
+  constexpr std::int64_t N = lanes<decltype(d)>;
+  const T* x = static_cast<const T*>(b.x) + first * b.x_row;
+  for (std::int64_t lane = 0; lane < Op::kept_lanes; lane += N) {
+    const std::int64_t count = std::clamp<std::int64_t>(b.cols - lane, 0, N);
+    const auto inside = hn::FirstN(d, static_cast<std::size_t>(count));
+    const std::int64_t at = count > 0 ? lane : 0;
+    for (std::int64_t r = 0; r < group_rows; ++r) {
+      const auto v = (rows.mask(first + r) + at).keep(d, load(d, x + r * b.x_row + at));
+      Op::spread(d, lane, hn::IfThenElseZero(inside, v), group.partials + r * Op::kept_lanes,
+                 group.plane);
+    }
+  }
+}
 
 template <class Op, class Rows>
 HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, std::int64_t readable,
@@ -137,6 +163,11 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
   TailBuffer<T> buffer;
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const std::int64_t count = std::min(group_rows, b.rows - first);
+    if (Rows::counts_all && b.cols <= Op::kept_lanes && first + group_rows <= readable) {
+      spread_short_rows<Op>(b, rows, first, group);
+      group.fold_into(states, first, shared, group_rows);
+      continue;
+    }
     for (std::int64_t r = first; r < first + count; ++r) {
       auto* const out = group.partials + (r - first) * Op::kept_lanes;
       const T* const row = x + r * b.x_row;
@@ -189,7 +220,7 @@ HWY_INLINE void across_columns(D d, const States& states, const Tile<T, Mask>& t
 
 template <class Op, class T, class Mask>
 HWY_INLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
-  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<typename Op::Lane> d;
   if (tile.rows == group_rows) {
     across_columns<Op, group_rows>(d, states, tile, 0, cols);
   } else if (tile.rows > 0) {

@@ -4,11 +4,15 @@
 
 namespace loup::kernels {
 
-const Reducer& reducer(ReduceOp op, ComputeType type) {
+const Reducer* find_reducer(ReduceOp op, DType dtype) {
   switch (op) {
-    case ReduceOp::sum: return sum(type);
+    case ReduceOp::sum: return sum(dtype);
   }
   __builtin_unreachable();
+}
+
+const Reducer& reducer(ReduceOp op, ComputeType type) {
+  return *find_reducer(op, storage_type(type));
 }
 
 }  // namespace loup::kernels

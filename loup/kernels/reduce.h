@@ -45,6 +45,11 @@ struct Reducer {
   void (*finish)(const void* states, void* out, std::int64_t n);
 };
 
+/// The reduction that reads elements of `dtype` as they are; null when there is none, and they have
+/// to be converted to their compute type.
+LOUP_EXPORT const Reducer* find_reducer(ReduceOp op, DType dtype);
+
+/// The reduction of a compute type; there always is one.
 LOUP_EXPORT const Reducer& reducer(ReduceOp op, ComputeType type);
 
 }  // namespace loup::kernels

@@ -9,8 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <hwy/highway.h>
+
+#include "loup/base/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -20,6 +23,35 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Lanes of a tag as a signed constant. (MaxLanes is exact on every target we compile.)
 template <class D>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
+
+/// Highway's type with the bits of ours.
+template <class T>
+struct SimdType {
+  using type = T;
+};
+template <>
+struct SimdType<Float16> {
+  using type = hwy::float16_t;
+};
+template <>
+struct SimdType<BFloat16> {
+  using type = hwy::bfloat16_t;
+};
+
+/// Loads one vector of elements, half types widened to float.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load(D d, const T* x) {
+  if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
+    return hn::LoadU(d, x);
+  } else {
+    const hn::Rebind<typename SimdType<T>::type, D> stored;
+    return hn::PromoteTo(
+        d, hn::LoadU(stored, reinterpret_cast<const hn::TFromD<decltype(stored)>*>(x)));
+  }
+}
+
+/// Without F16C Highway 1.0.3 widens inf and NaN of float16 to finite numbers.
+inline constexpr bool widens_float16 = HWY_TARGET <= HWY_AVX2;
 
 /// Every element counts.
 struct NoMask {

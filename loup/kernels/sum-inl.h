@@ -36,14 +36,14 @@ struct VirtualVector {
   }
   template <class T, class Mask>
   HWY_INLINE void add(const T* x, Mask mask) {
-    first = hn::Add(first, mask.keep(D(), hn::LoadU(D(), x)));
+    first = hn::Add(first, mask.keep(D(), load(D(), x)));
     rest.add(x + N, mask + N);
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
   template <class T, class Mask>
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count) {
     if (count <= 0) return;
-    const hn::Vec<D> v = mask.keep(D(), hn::LoadU(D(), x));
+    const hn::Vec<D> v = mask.keep(D(), load(D(), x));
     first = hn::Add(
         first,
         count >= N ? v : hn::IfThenElseZero(hn::FirstN(D(), static_cast<std::size_t>(count)), v));
@@ -101,21 +101,27 @@ HWY_INLINE void fold_sums(const P* in, P* out, std::int64_t rows) {
   }
 }
 
-/// Walks a row block by block: `flush(v)` gets the virtual vector of each.
+/// Walks a row block by block: `flush(v, is_first)` gets the virtual vector of each, and whether it
+/// is the first as a constant: most rows have only one.
 template <std::int64_t block, class T, class Mask, class Flush>
 HWY_INLINE void for_each_block(const Row<T, Mask>& row, Flush flush) {
-  using D = hn::ScalableTag<T>;
+  using D = hn::ScalableTag<std::conditional_t<sizeof(T) == 8, double, float>>;
   constexpr std::int64_t step = chunk_lanes<T>;
-  VirtualVector<D, static_cast<int>(step / lanes<D>)> v;
   const std::int64_t full = row.cols - row.cols % step;
+  VirtualVector<D, static_cast<int>(step / lanes<D>)> v;
+  v.clear();
   std::int64_t i = 0;
-  do {
+  std::int64_t end = std::min(full, block);
+  for (; i < end; i += step) v.add(row.x + i, row.mask + i);
+  if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
+  flush(v, std::true_type());
+  while (i < full) {
     v.clear();
-    const std::int64_t end = std::min(full, i + block);
+    end = std::min(full, i + block);
     for (; i < end; i += step) v.add(row.x + i, row.mask + i);
     if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
-    flush(v);
-  } while (i < full);
+    flush(v, std::false_type());
+  }
 }
 
 /// Adds the 32 or 16 lanes of a virtual vector down to eight, in order l + 16, l + 8, and hands
@@ -166,29 +172,13 @@ HWY_INLINE void widen(D /*d*/, hn::Vec<D> v, Use use) {
   }
 }
 
-/// A row of at most eight elements has nothing to add up: hands out its lanes as they are.
-template <class T, class Mask, class Store>
-HWY_INLINE void spread_short_row(const Row<T, Mask>& row, Store store) {
-  const hn::CappedTag<T, sum_lanes> d;
-  constexpr std::int64_t N = lanes<decltype(d)>;
-  for (std::int64_t lane = 0; lane < sum_lanes; lane += N) {
-    auto v = hn::Zero(d);
-    if (lane < row.cols) {
-      const auto first = hn::FirstN(d, static_cast<std::size_t>(row.cols - lane));
-      v = (row.mask_tail + lane).keep(d, hn::LoadU(d, row.x_tail + lane));
-      v = hn::IfThenElseZero(first, v);
-    }
-    store(d, lane, v);
-  }
-}
-
 /// The sum of the rows of a tile in one vector of columns, top to bottom.
 template <std::int64_t fixed_rows, class D, class T, class Mask>
 HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c) {
   const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-  auto v = (tile.mask[0] + c).keep(d, hn::LoadU(d, tile.x[0] + c));
+  auto v = (tile.mask[0] + c).keep(d, load(d, tile.x[0] + c));
   for (std::int64_t r = 1; r < rows; ++r) {
-    v = hn::Add(v, (tile.mask[r] + c).keep(d, hn::LoadU(d, tile.x[r] + c)));
+    v = hn::Add(v, (tile.mask[r] + c).keep(d, load(d, tile.x[r] + c)));
   }
   return v;
 }
@@ -197,6 +187,7 @@ HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c) {
 template <class T, class P, DType result_type>
 struct PlainSum {
   using Element = T;
+  using Lane = std::conditional_t<std::is_integral_v<T>, T, float>;
   using Partial = P;
   // Unsigned in scalar code: integer sums wrap.
   using Wrapping = std::conditional_t<std::is_integral_v<P>, std::uint64_t, P>;
@@ -207,6 +198,17 @@ struct PlainSum {
   static void init(void* states, std::int64_t n) { std::fill_n(static_cast<P*>(states), n, P{}); }
   static HWY_INLINE void empty_row(P* out, std::int64_t /*plane*/) {
     std::fill_n(out, sum_lanes, P{});
+  }
+  template <class D>
+  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, P* out,
+                                std::int64_t /*plane*/) {
+    if constexpr (std::is_same_v<Lane, P>) {
+      hn::StoreU(v, d, out + lane);
+    } else {
+      widen<P>(d, v, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+        hn::StoreU(wide, dw, out + lane + at);
+      });
+    }
   }
   static HWY_INLINE void fold(const P* in, P* out, std::int64_t rows) {
     fold_sums(reinterpret_cast<const Wrapping*>(in), reinterpret_cast<Wrapping*>(out), rows);
@@ -230,24 +232,26 @@ struct PlainSum {
   }
 };
 
-struct SumF32 : PlainSum<float, double, DType::f32> {
+/// T is float, or a half type that is widened to it.
+template <class T>
+struct SumFloat : PlainSum<T, double, DType::f32> {
   template <class Mask>
-  static HWY_INLINE void row(const Row<float, Mask>& row, double* out, std::int64_t /*plane*/) {
-    bool first = true;
-    const auto flush = [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
-      widen<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
-        double* const to = out + lane + at;
-        hn::StoreU(first ? wide : hn::Add(hn::LoadU(dw, to), wide), dw, to);
+  static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t /*plane*/) {
+    for_each_block<512>(row, [&](const auto& v, auto is_first) HWY_ATTR {
+      fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
+        widen<double>(d, sums, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+          double* const to = out + lane + at;
+          if constexpr (is_first.value) {
+            hn::StoreU(wide, dw, to);
+          } else {
+            hn::StoreU(hn::Add(hn::LoadU(dw, to), wide), dw, to);
+          }
+        });
       });
-    };
-    if (row.cols <= sum_lanes) return spread_short_row(row, flush);
-    for_each_block<512>(row, [&](const auto& v) HWY_ATTR {
-      fold_to_eight(v, flush);
-      first = false;
     });
   }
   template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/, const Tile<float, Mask>& tile,
+  static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/, const Tile<T, Mask>& tile,
                               std::int64_t c) {
     const auto sum = add_rows<fixed_rows>(d, tile, c);
     widen<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
@@ -330,6 +334,7 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
 /// f64 keeps, beside each sum, the rounding errors made on the way to it.
 struct SumF64 {
   using Element = double;
+  using Lane = double;
   using Partial = double;
   static constexpr int planes = 2;
   static constexpr std::int64_t kept_lanes = sum_lanes;
@@ -357,20 +362,25 @@ struct SumF64 {
     std::fill_n(out, sum_lanes, 0.0);
     std::fill_n(out + plane, sum_lanes, 0.0);
   }
+  template <class D>
+  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, double* out,
+                                std::int64_t plane) {
+    hn::StoreU(v, d, out + lane);
+    hn::StoreU(hn::Zero(d), d, out + plane + lane);
+  }
   template <class Mask>
   static HWY_INLINE void row(const Row<double, Mask>& row, double* out, std::int64_t plane) {
-    empty_row(out, plane);
-    if (row.cols <= sum_lanes) {
-      return spread_short_row(
-          row, [&](auto d, std::int64_t lane, auto v) HWY_ATTR { hn::StoreU(v, d, out + lane); });
-    }
-    for_each_block<256>(row, [&](const auto& v) HWY_ATTR {
+    for_each_block<256>(row, [&](const auto& v, auto is_first) HWY_ATTR {
       fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
-        auto sum = hn::LoadU(d, out + lane);
-        auto error = hn::LoadU(d, out + plane + lane);
-        add_exactly(sum, error, sums);
-        hn::StoreU(sum, d, out + lane);
-        hn::StoreU(error, d, out + plane + lane);
+        if constexpr (is_first.value) {
+          spread(d, lane, sums, out, plane);
+        } else {
+          auto sum = hn::LoadU(d, out + lane);
+          auto error = hn::LoadU(d, out + plane + lane);
+          add_exactly(sum, error, sums);
+          hn::StoreU(sum, d, out + lane);
+          hn::StoreU(error, d, out + plane + lane);
+        }
       });
     });
   }

@@ -9,15 +9,19 @@ const Reducer& sum_i32();
 const Reducer& sum_i64();
 const Reducer& sum_f32();
 const Reducer& sum_f64();
+const Reducer* sum_f16();  // null where this CPU cannot widen float16
+const Reducer* sum_bf16();
 
-inline const Reducer& sum(ComputeType type) {
-  switch (type) {
-    case ComputeType::i32: return sum_i32();
-    case ComputeType::i64: return sum_i64();
-    case ComputeType::f32: return sum_f32();
-    case ComputeType::f64: return sum_f64();
+inline const Reducer* sum(DType dtype) {
+  switch (dtype) {
+    case DType::i32: return &sum_i32();
+    case DType::i64: return &sum_i64();
+    case DType::f16: return sum_f16();
+    case DType::bf16: return sum_bf16();
+    case DType::f32: return &sum_f32();
+    case DType::f64: return &sum_f64();
+    default: return nullptr;
   }
-  __builtin_unreachable();
 }
 
 }  // namespace loup::kernels

@@ -7,7 +7,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
-const Reducer* find_sum_f32() { return &reducer_of<SumF32>; }
+const Reducer* find_sum_f32() { return &reducer_of<SumFloat<float>>; }
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -21,6 +21,7 @@ namespace loup::ops {
 namespace {
 
 using kernels::Block;
+using kernels::ReduceOp;
 using kernels::Reducer;
 using kernels::States;
 using Walk = ReducePlan::Walk;
@@ -56,19 +57,19 @@ struct Elements {
 /// One reduction under way: operands, plan and kernel.
 class Run {
  public:
-  Run(const ReducePlan& plan, const Reducer& reducer, const Tensor& x, DType cast,
-      const Tensor* mask, const Tensor& out)
+  Run(const ReducePlan& plan, ReduceOp op, const Tensor& x, DType cast, const Tensor* mask,
+      const Tensor& out)
       : plan_(plan),
-        reducer_(reducer),
+        reducer_(reads_in_place(plan, op, x, cast) ? *kernels::find_reducer(op, cast)
+                                                   : kernels::reducer(op, compute_type(cast))),
         x_{x.raw_data(), x.dtype()},
         mask_(mask != nullptr ? Elements{mask->raw_data(), mask->dtype()}
                               : Elements{nullptr, DType::boolean}),
         out_{out.raw_data(), out.dtype()},
         cast_(cast),
         computed_(storage_type(compute_type(cast))) {
-    const std::int64_t x_col = plan.cols.step[operand_x];
     const std::int64_t mask_col = plan.cols.step[operand_mask];
-    packs_x_ = x.dtype() != computed_ || cast != computed_ || (x_col != 1 && plan.cols.size > 1);
+    packs_x_ = !reads_in_place(plan, op, x, cast);
     packs_mask_ = mask != nullptr && (item_bytes(mask->dtype()) != 1 ||
                                       (mask_col != 0 && mask_col != 1 && plan.cols.size > 1));
   }
@@ -105,6 +106,12 @@ class Run {
   }
 
  private:
+  /// True when the kernel can read the elements where and as they are.
+  static bool reads_in_place(const ReducePlan& plan, ReduceOp op, const Tensor& x, DType cast) {
+    return x.dtype() == cast && (plan.cols.step[operand_x] == 1 || plan.cols.size == 1) &&
+           kernels::find_reducer(op, cast) != nullptr;
+  }
+
   std::int64_t outputs(const BlockRange& range) const {
     return plan_.walk == Walk::across ? range.cols : range.rows;
   }
@@ -257,8 +264,8 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
   // int64 holds every integer, and kernels accumulate integers in it: no need to widen them first.
   const bool is_widened = dtype == DType::i64 && !is_floating(x.dtype());
   const DType cast = is_widened ? x.dtype() : dtype;
-  const Reducer& reducer = kernels::reducer(spec.kernel, compute_type(cast));
   if (is_empty) {
+    const Reducer& reducer = kernels::reducer(spec.kernel, compute_type(cast));
     const Scratch state(reducer.state_bytes);
     const Scratch identity(static_cast<std::size_t>(item_bytes(reducer.result)));
     reducer.init(state.data(), 1);
@@ -275,7 +282,7 @@ Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const
   }
   const ReducePlan plan =
       make_plan(x.layout(), mask != nullptr ? &mask_layout : nullptr, out_strides, reduced);
-  Run(plan, reducer, x, cast, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
+  Run(plan, spec.kernel, x, cast, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
   return out;
 }
 

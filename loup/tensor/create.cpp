@@ -88,7 +88,10 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype
   generate(result, [&]<class T>(std::type_identity<T>, T* to, std::int64_t first, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t k = first + i;
-      to[i] = exact ? convert<T>(start.to<std::int64_t>() + k * step.to<std::int64_t>())
+      // Unsigned: k * step may leave the range although start + k * step does not.
+      to[i] = exact ? convert<T>(static_cast<std::int64_t>(start.to<std::uint64_t>() +
+                                                           static_cast<std::uint64_t>(k) *
+                                                               step.to<std::uint64_t>()))
                     : convert<T>(start.to<double>() + static_cast<double>(k) * width);
     }
   });
