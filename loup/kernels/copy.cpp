@@ -58,8 +58,9 @@ void turn_bytes(std::uint8_t* to, std::int64_t to_row, const std::uint8_t* from,
                 std::int64_t from_col, std::int64_t rows, std::int64_t cols) {
   const std::int64_t whole_rows = rows / 16 * 16;
   const std::int64_t whole_cols = cols / 16 * 16;
-  for (std::int64_t r = 0; r < whole_rows; r += 16) {
-    for (std::int64_t c = 0; c < whole_cols; c += 16) {
+  // Columns outside: their lines may be a power of two apart and push each other out of the cache.
+  for (std::int64_t c = 0; c < whole_cols; c += 16) {
+    for (std::int64_t r = 0; r < whole_rows; r += 16) {
       turn_bytes_16(to + r * to_row + c, to_row, from + r + c * from_col, from_col);
     }
   }
