@@ -97,7 +97,11 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
   (plan.walk == ReducePlan::Walk::across ? plan.tiles : plan.steps) *= plan.col_blocks;
   plan.part_steps = plan.steps;
   if (plan.steps > part_steps_at_least) {
-    const std::int64_t most_parts = std::max<std::int64_t>(1, wanted_tasks / plan.tiles);
+    // States of rows are few beside their elements, so the parts of a row need not depend on how
+    // many rows there are; those of columns would be many.
+    const bool is_across = plan.walk == ReducePlan::Walk::across;
+    const std::int64_t most_parts =
+        std::max<std::int64_t>(1, is_across ? wanted_tasks / plan.tiles : wanted_tasks);
     plan.part_steps = std::max(part_steps_at_least, ceil_div(plan.steps, most_parts));
   }
   plan.parts = ceil_div(plan.steps, plan.part_steps);
