@@ -243,6 +243,8 @@ def test_other_python_threads_run_during_a_long_sum() -> None:
 
 # The second thread can speak only when the first has given the lock away: inside of the sum.
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
 import loup, sys, threading
 x = loup.ones(1).expand(2**38)
 loup.set_num_threads(int(sys.argv[1]))
