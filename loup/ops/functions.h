@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "loup/ops/function.h"
+
+// The operators that are plain functions, gathered from the headers that declare them.
+
+namespace loup::ops {
+
+inline constexpr std::array<FunctionList, 0> all_functions = {};
+
+/// The description of a listed function; null when there is none of that name.
+constexpr const Function* find_function(std::string_view name) {
+  for (const FunctionList& list : all_functions) {
+    for (const Function& function : list.functions) {
+      if (name == function.name) return &function;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace loup::ops
