@@ -59,7 +59,7 @@ DType resulting(ResultKind kind, DType computed_dtype) {
   return kind == ResultKind::boolean ? DType::boolean : computed_dtype;
 }
 
-/// StateError-free check that `x` can hold a result of `dtype` without losing its kind.
+/// DTypeError unless `x` can hold a result of `dtype` without losing its kind.
 void check_holds(const char* name, const Tensor& x, DType dtype) {
   if (kind_of(dtype) > kind_of(x.dtype())) {
     throw DTypeError("{}_: expected a tensor that can hold {}, got {}", name, dtype, x.dtype());
@@ -207,9 +207,7 @@ void Unary::run_in_place(Tensor& x, std::span<const double> values) const {
   const DType dtype = computed(name, result, x.dtype());
   check_holds(name, x, resulting(result, dtype));
   if (autograd::is_recorded(x)) {
-    // The rule may need what x was before.
-    prepare_in_place(name, x);
-    replace_(name, x, run(clone(x), values));
+    replace_(name, x, run(clone(x), values));  // the rule may need what x was before
     return;
   }
   const Values parameters_given = parameters_of(*this, values, dtype);
@@ -272,11 +270,11 @@ void Binary::in_place(Tensor& x, const Operand& y) const {
   const Tensor right = with_dtype(name, y, dtype);
   check_divisor(*this, right, dtype);
   Tensor other = repeated(name, right, x.shape());
-  prepare_in_place(name, x, {right});
   if (autograd::is_recorded(x) || autograd::is_recorded(right)) {
     replace_(name, x, to((*this)(clone(x), other), x.dtype()));
     return;
   }
+  prepare_in_place(name, x);
   // Parts of one storage may overlap: then the other operand is read whole before x is written.
   const bool is_shared = other.storage() == x.storage() &&
                          (other.strides() != x.strides() || other.raw_data() != x.raw_data());

@@ -159,13 +159,11 @@ Tensor lerp(const Tensor& a, const Operand& b, const Operand& weight) {
 
 void clamp_(Tensor& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
   const Tensor result = clamp(clone(x), low, high);
-  prepare_in_place("clamp_", x);
   replace_("clamp_", x, result);
 }
 
 void lerp_(Tensor& a, const Operand& b, const Operand& weight) {
   const Tensor result = lerp(clone(a), b, weight);
-  prepare_in_place("lerp_", a);
   replace_("lerp_", a, result);
 }
 
