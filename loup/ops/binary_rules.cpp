@@ -90,8 +90,6 @@ Pair minimum(const Call& call, const Tensor& g) { return extreme(call, g, false,
 Pair fmax(const Call& call, const Tensor& g) { return extreme(call, g, true, false); }
 Pair fmin(const Call& call, const Tensor& g) { return extreme(call, g, false, false); }
 Pair logaddexp(const Call& call, const Tensor& g) { return log_sum(call, g, 1); }
-Pair logaddexp2(const Call& call, const Tensor& g) {
-  return log_sum(call, g, std::numbers::ln2);
-}
+Pair logaddexp2(const Call& call, const Tensor& g) { return log_sum(call, g, std::numbers::ln2); }
 
 }  // namespace loup::ops::rules
