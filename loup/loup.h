@@ -18,6 +18,7 @@
 #include "loup/memory/pool.h"
 #include "loup/memory/storage.h"
 #include "loup/ops/copy.h"
+#include "loup/ops/in_place.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"

@@ -74,6 +74,7 @@ void backward(const Tensor& root, const BackwardOptions& options) {
   if (!root.requires_grad()) {
     throw StateError("backward: expected a tensor that requires grad, got one without a record");
   }
+  check_record("backward", root);
   const RecordingScope scope(options.create_graph);
   Queue queue;
   push(queue, root.node(), {root_gradient(root, options.gradient), {}});

@@ -20,6 +20,11 @@ Tensor add(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+Gradient zero_gradient(const Shape& shape, DType dtype) {
+  const Layout repeated{shape, Dims::filled(shape.size(), 0), 0};
+  return {zeros({}, dtype).with_layout(repeated), zeros({}, DType::boolean).with_layout(repeated)};
+}
+
 Tensor materialize(const Gradient& gradient) {
   if (!gradient.mask) return gradient.value;
   const Tensor& value = gradient.value;

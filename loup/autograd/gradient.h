@@ -16,6 +16,9 @@ struct Gradient {
       mask;  // bool, of value's shape (usually a broadcast view); absent: all live
 };
 
+/// A gradient that is zero everywhere, by construction.
+LOUP_EXPORT Gradient zero_gradient(const Shape& shape, DType dtype);
+
 /// The value with exact zeros where the mask is false.
 LOUP_EXPORT Tensor materialize(const Gradient& gradient);
 
