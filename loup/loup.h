@@ -19,6 +19,8 @@
 #include "loup/memory/storage.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/in_place.h"
+#include "loup/ops/join.h"
+#include "loup/ops/shape.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"

@@ -39,8 +39,7 @@ void triangle(const Shape& shape, const Array& to, const Array& from, Triangle k
       const std::int64_t first = kind == Triangle::lower ? 0 : edge;
       const std::int64_t kept = kind == Triangle::lower ? edge : cols - edge;
       std::byte* const line = to.data + row * cols * bytes;
-      const std::byte* const source =
-          from.data + (at[0] + first * from.strides[ndim - 1]) * bytes;
+      const std::byte* const source = from.data + (at[0] + first * from.strides[ndim - 1]) * bytes;
       std::memset(line, 0, static_cast<std::size_t>(first * bytes));
       copy_plane({line + first * bytes, to.dtype, kept, 1},
                  {source, from.dtype, kept, from.strides[ndim - 1]}, 1, kept);

@@ -74,7 +74,7 @@ Tensor join(const char* operation, std::span<const Tensor> tensors, std::int64_t
     start += part.length;
   }
   if (is_recorded) {
-    autograd::record(operation, result, {tensors.begin(), tensors.end()}, {},
+    autograd::record(operation, result, std::vector<Tensor>(tensors.begin(), tensors.end()), {},
                      [=](const Saved& saved, const Gradient& g) {
                        std::vector<Gradient> gradients(parts.size());
                        for (std::size_t i = 0; i < parts.size(); ++i) {

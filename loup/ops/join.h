@@ -41,8 +41,8 @@ inline constexpr Function join_functions[] = {
      "Join tensors of one shape along a new dim.", true},
     {"hstack", "(tensors: collections.abc.Sequence[object]) -> Tensor",
      "Join tensors column by column.", true},
-    {"vstack", "(tensors: collections.abc.Sequence[object]) -> Tensor",
-     "Join tensors row by row.", true},
+    {"vstack", "(tensors: collections.abc.Sequence[object]) -> Tensor", "Join tensors row by row.",
+     true},
     {"split",
      "(input: object, split_size_or_sections: int | collections.abc.Sequence[int], dim: int = 0) "
      "-> tuple[Tensor, ...]",

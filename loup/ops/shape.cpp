@@ -143,8 +143,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 }
 
 Tensor flip(const Tensor& x, const Dims& dims) {
-  return clone(
-      apply_view("flip", x, [=](const Layout& l) { return loup::flip(l, dims); }));
+  return clone(apply_view("flip", x, [=](const Layout& l) { return loup::flip(l, dims); }));
 }
 
 Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
