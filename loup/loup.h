@@ -25,6 +25,8 @@
 #include "loup/ops/select.h"
 #include "loup/ops/unary.h"
 #include "loup/ops/in_place.h"
+#include "loup/ops/join.h"
+#include "loup/ops/shape.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"

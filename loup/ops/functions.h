@@ -5,6 +5,8 @@
 
 #include "loup/ops/function.h"
 #include "loup/ops/select.h"
+#include "loup/ops/join.h"
+#include "loup/ops/shape.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
@@ -12,6 +14,8 @@ namespace loup::ops {
 
 inline constexpr std::array all_functions = {
     FunctionList{"selection", select_functions},
+    FunctionList{"join", join_functions},
+    FunctionList{"shape", shape_functions},
 };
 
 /// The description of a listed function; null when there is none of that name.

@@ -37,7 +37,9 @@ void bind_errors(nb::module_& m);
 void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_create(nb::module_& m);
+void bind_join(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_shape(nb::module_& m);
 void bind_system(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
