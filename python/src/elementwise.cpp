@@ -221,7 +221,7 @@ std::optional<Operand> bound_from(nb::handle object) {
 }
 
 void bind_selection(nb::module_& m) {
-  define(
+  define_function(
       m, "where",
       [](nb::handle condition, nb::handle input, nb::handle other) {
         const TensorArgument chooses("where", condition);
