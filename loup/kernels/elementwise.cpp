@@ -25,8 +25,8 @@ constexpr std::int64_t long_row = 32;
 
 struct Operand {
   std::byte* data;
-  DType dtype;      // in memory
-  DType computed;   // as the kernel sees it
+  DType dtype;     // in memory
+  DType computed;  // as the kernel sees it
   std::int64_t row, col;
 };
 
@@ -62,7 +62,8 @@ class Task {
       // Where rows lie closer together than columns, squares read whole cache lines.
       is_turned |= !reads_rows && x.row != 0 && std::abs(x.row) < std::abs(x.col);
     }
-    if (is_turned && rows > 1) return {std::min<std::int64_t>(rows, 32), std::min<std::int64_t>(cols, 32)};
+    if (is_turned && rows > 1)
+      return {std::min<std::int64_t>(rows, 32), std::min<std::int64_t>(cols, 32)};
     if (is_direct && cols >= long_row) return {1, cols};
     const std::int64_t piece_cols = std::min(cols, piece_elements);
     return {std::min(rows, piece_elements / piece_cols), piece_cols};
@@ -146,21 +147,20 @@ void elementwise(const ElementwiseKernel& kernel, const Shape& shape, const Arra
   const std::int64_t row_part = std::min(rows.size, task_elements / col_part);
   const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
   const std::int64_t row_parts = (rows.size + row_part - 1) / row_part;
-  parallel_for(
-      outer.iterations() * row_parts * col_parts, count * bytes * kernel.cost,
-      [&](std::int64_t task) {
-        const std::int64_t c = task % col_parts * col_part;
-        const std::int64_t r = task / col_parts % row_parts * row_part;
-        Offsets<most_operands> offsets{};
-        outer.advance(task / (col_parts * row_parts), offsets);
-        std::array<Operand, most_operands> here = operands;
-        for (std::size_t k = 0; k < operand_count; ++k) {
-          here[k].data += (offsets[k] + r * rows.step[k] + c * cols.step[k]) *
-                          item_bytes(here[k].dtype);
-        }
-        Task run(kernel, std::span(here).first(operand_count), parameters);
-        run(std::min(row_part, rows.size - r), std::min(col_part, cols.size - c));
-      });
+  parallel_for(outer.iterations() * row_parts * col_parts, count * bytes * kernel.cost,
+               [&](std::int64_t task) {
+                 const std::int64_t c = task % col_parts * col_part;
+                 const std::int64_t r = task / col_parts % row_parts * row_part;
+                 Offsets<most_operands> offsets{};
+                 outer.advance(task / (col_parts * row_parts), offsets);
+                 std::array<Operand, most_operands> here = operands;
+                 for (std::size_t k = 0; k < operand_count; ++k) {
+                   here[k].data += (offsets[k] + r * rows.step[k] + c * cols.step[k]) *
+                                   item_bytes(here[k].dtype);
+                 }
+                 Task run(kernel, std::span(here).first(operand_count), parameters);
+                 run(std::min(row_part, rows.size - r), std::min(col_part, cols.size - c));
+               });
 }
 
 const ElementwiseKernel* find_unary(UnaryOp op, ComputeType type) {

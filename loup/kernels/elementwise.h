@@ -46,7 +46,7 @@ enum class UnaryOp : std::uint8_t {
   log10,
   log1p,
   sigmoid,
-  logit,  // parameter: eps; x is first clamped to [eps, 1 - eps] unless it is negative
+  logit,     // parameter: eps; x is first clamped to [eps, 1 - eps] unless it is negative
   softplus,  // parameters: beta, threshold
   silu,
   tanh,
@@ -81,12 +81,12 @@ enum class BinaryOp : std::uint8_t {
   add,
   sub,
   mul,
-  div,             // floats only
-  floor_divide,    // towards minus infinity
-  trunc_divide,    // towards 0
-  maximum,         // NaN wins
+  div,           // floats only
+  floor_divide,  // towards minus infinity
+  trunc_divide,  // towards 0
+  maximum,       // NaN wins
   minimum,
-  fmax,            // NaN loses
+  fmax,  // NaN loses
   fmin,
   bitwise_and,
   bitwise_or,
@@ -125,8 +125,8 @@ using ElementwiseRun = void (*)(const void* const* inputs, void* out, std::int64
 
 struct ElementwiseKernel {
   ElementwiseRun run;
-  DType inputs[3];     // what the kernel reads: one of the compute types, bool where it says so
-  DType output;        // what it writes: a compute type, or bool
+  DType inputs[3];        // what the kernel reads: one of the compute types, bool where it says so
+  DType output;           // what it writes: a compute type, or bool
   std::int64_t cost = 1;  // in units of what loading and storing an element takes
 };
 

@@ -4,7 +4,7 @@
 // foreach_target.h must come first.
 #include <cstdlib>
 
-#include "loup/kernels/elementwise-inl.h"
+#include "loup/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -48,10 +48,10 @@ void run_where(const void* const* inputs, void* output, std::int64_t count,
   for (; i < count; ++i) out[i] = chooses[i] != 0 ? x[i] : y[i];
 }
 
-
 struct Clamp {
+  static constexpr std::int64_t cost = 1;
   template <class D, class V>
-  static HWY_INLINE V apply(D /*d*/, V x, V low, V high) {
+  HWY_INLINE V operator()(D /*d*/, V x, V low, V high) const {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
       // Each comparison is false for a NaN in x; a NaN bound makes everything NaN.
       V result = hn::IfThenElse(hn::Lt(x, low), low, x);
@@ -62,57 +62,26 @@ struct Clamp {
       return hn::Min(hn::Max(x, low), high);
     }
   }
-  template <class T>
-  static T apply(T x, T low, T high) {
-    if (low != low) return low;
-    if (high != high) return high;
-    const T raised = x < low ? low : x;
-    return raised > high ? high : raised;
-  }
 };
 /// From the nearer end, so that a weight of 1 gives exactly b.
 struct Lerp {
+  static constexpr std::int64_t cost = 1;
   template <class D, class V>
-  static HWY_INLINE V apply(D d, V a, V b, V weight) {
+  HWY_INLINE V operator()(D d, V a, V b, V weight) const {
     const auto is_near = hn::Lt(hn::Abs(weight), hn::Set(d, hn::TFromD<D>(0.5)));
     const V difference = hn::Sub(b, a);
     const V from_a = hn::Add(a, hn::Mul(weight, difference));
     const V rest = hn::Sub(hn::Set(d, hn::TFromD<D>(1)), weight);
     return hn::IfThenElse(is_near, from_a, hn::Sub(b, hn::Mul(difference, rest)));
   }
-  template <class T>
-  static T apply(T a, T b, T weight) {
-    return std::abs(weight) < T(0.5) ? a + weight * (b - a) : b - (b - a) * (1 - weight);
-  }
 };
-
-template <class T, class Op>
-void run_ternary(const void* const* inputs, void* output, std::int64_t count,
-                 const double* /*parameters*/) {
-  const hn::ScalableTag<T> d;
-  constexpr std::int64_t step = lanes<decltype(d)>;
-  const T* const x = static_cast<const T*>(inputs[0]);
-  const T* const y = static_cast<const T*>(inputs[1]);
-  const T* const z = static_cast<const T*>(inputs[2]);
-  T* const out = static_cast<T*>(output);
-  std::int64_t i = 0;
-  for (; i + step <= count; i += step) {
-    hn::StoreU(Op::apply(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i), hn::LoadU(d, z + i)), d,
-               out + i);
-  }
-  for (; i < count; ++i) out[i] = Op::apply(x[i], y[i], z[i]);
-}
-
-template <class T, class Op>
-constexpr ElementwiseKernel ternary_kernel{
-    run_ternary<T, Op>, {dtype_of<T>(), dtype_of<T>(), dtype_of<T>()}, dtype_of<T>()};
 
 template <class T>
 struct Ternary {
   static const ElementwiseKernel* find(TernaryOp op) {
-    if (op == TernaryOp::clamp) return &ternary_kernel<T, Clamp>;
+    if (op == TernaryOp::clamp) return &ternary_kernel<Lanes<T>, Clamp>;
     if constexpr (std::is_floating_point_v<T>) {
-      if (op == TernaryOp::lerp) return &ternary_kernel<T, Lerp>;
+      if (op == TernaryOp::lerp) return &ternary_kernel<Lanes<T>, Lerp>;
     }
     return nullptr;
   }
@@ -125,9 +94,9 @@ constexpr ElementwiseKernel where_of(DType dtype) {
 constexpr ElementwiseKernel where_kernels[dtype_count] = {
     where_of<std::uint8_t>(DType::boolean), where_of<std::uint8_t>(DType::u8),
     where_of<std::uint8_t>(DType::i8),      where_of<std::uint16_t>(DType::i16),
-    where_of<std::uint32_t>(DType::i32),            where_of<std::uint64_t>(DType::i64),
+    where_of<std::uint32_t>(DType::i32),    where_of<std::uint64_t>(DType::i64),
     where_of<std::uint16_t>(DType::f16),    where_of<std::uint16_t>(DType::bf16),
-    where_of<std::uint32_t>(DType::f32),            where_of<std::uint64_t>(DType::f64)};
+    where_of<std::uint32_t>(DType::f32),    where_of<std::uint64_t>(DType::f64)};
 
 }  // namespace
 
@@ -148,6 +117,8 @@ HWY_EXPORT(find_where);
 const ElementwiseKernel* find_ternary(TernaryOp op, ComputeType type) {
   return HWY_DYNAMIC_DISPATCH(find_ternary_kernel)(op, type);
 }
-const ElementwiseKernel& where_kernel(DType dtype) { return *HWY_DYNAMIC_DISPATCH(find_where)(dtype); }
+const ElementwiseKernel& where_kernel(DType dtype) {
+  return *HWY_DYNAMIC_DISPATCH(find_where)(dtype);
+}
 }  // namespace loup::kernels
 #endif

@@ -31,7 +31,7 @@ bool fits(const Tensor& number, DType dtype) {
   if (is_floating(dtype) || is_floating(number.dtype())) return true;
   const auto value = number.item<std::int64_t>();
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-    return static_cast<std::int64_t>(convert<T>(value)) == value;
+    return convert<std::int64_t>(convert<T>(value)) == value;
   });
 }
 
@@ -149,8 +149,8 @@ DType result_type(std::span<const Operand* const> operands) {
   std::optional<DType> without_dims;
   std::optional<DType> numbers;
   for (const Operand* const x : operands) {
-    const DType dtype = x->is_number() && is_floating(x->tensor().dtype()) ? DType::f32
-                                                                           : x->tensor().dtype();
+    const DType dtype =
+        x->is_number() && is_floating(x->tensor().dtype()) ? DType::f32 : x->tensor().dtype();
     auto& held = x->is_number() ? numbers : x->tensor().ndim() == 0 ? without_dims : with_dims;
     held = held ? promote(*held, dtype) : dtype;
   }
@@ -187,8 +187,8 @@ DType Unary::result_dtype(DType x) const { return resulting(result, computed(nam
 Tensor Unary::run(const Tensor& x, std::span<const double> values) const {
   const DType dtype = computed(name, result, x.dtype());
   const Values parameters_given = parameters_of(*this, values, dtype);
-  Tensor out = run_elementwise(unary_kernel(*this, dtype, parameters_given), x.shape(), resulting(result, dtype),
-                               {&x, 1}, parameters_given.data());
+  Tensor out = run_elementwise(unary_kernel(*this, dtype, parameters_given), x.shape(),
+                               resulting(result, dtype), {&x, 1}, parameters_given.data());
   if (backward == nullptr || !autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved;
   if (keeps_inputs(saves)) saved.emplace_back(x);

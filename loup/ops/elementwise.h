@@ -41,10 +41,10 @@ LOUP_EXPORT DType result_type(std::span<const Operand* const> operands);
 
 /// How the dtype of a result follows from that of the operands.
 enum class ResultKind : std::uint8_t {
-  numeric,   // the same; bool is refused
+  numeric,     // the same; bool is refused
   arithmetic,  // the same
-  floating,  // floats the same, integers and bool give float32
-  integral,  // the same; floats are refused
+  floating,    // floats the same, integers and bool give float32
+  integral,    // the same; floats are refused
   boolean,
 };
 
@@ -70,7 +70,7 @@ enum class Saves : std::uint8_t { nothing, inputs, output, both };
 /// A named number that changes what an operator does, with its default.
 struct Parameter {
   const char* name = nullptr;
-  double value = 0;  // infinite: the largest number of the dtype
+  double value = 0;                         // infinite: the largest number of the dtype
   std::array<const char*, 2> choices = {};  // words that stand for 0 and 1
 };
 inline constexpr std::size_t most_parameters = 3;

@@ -93,8 +93,8 @@ Tensor where(const Tensor& condition, const Operand& yes, const Operand& no) {
   const Operand* const values[] = {&yes, &no};
   const DType dtype = result_type(values);
   const Operands operands("where", dtype, condition, yes, no);
-  Tensor out = run_elementwise(kernels::where_kernel(dtype), operands.shape, dtype,
-                               operands.tensors);
+  Tensor out =
+      run_elementwise(kernels::where_kernel(dtype), operands.shape, dtype, operands.tensors);
   if (operands.is_recorded(1) && is_floating(dtype)) {
     const auto& [chooses, a, b] = operands.tensors;
     autograd::record("where", out, {a, b}, {SavedTensor(chooses)},

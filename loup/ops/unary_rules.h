@@ -3,7 +3,8 @@
 #include "loup/ops/elementwise.h"
 
 /// Backward rules of the unary operators: the gradient of the output times the derivative, written
-/// with operators. Masks travel on by themselves, so a rule may compute anything where nothing flows.
+/// with operators. Masks travel on by themselves, so a rule may compute anything where nothing
+/// flows.
 namespace loup::ops::rules {
 
 LOUP_EXPORT Tensor abs(const ElementwiseCall& call, const Tensor& g);
