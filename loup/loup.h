@@ -21,6 +21,7 @@
 #include "loup/ops/copy.h"
 #include "loup/ops/elementwise.h"
 #include "loup/ops/functions.h"
+#include "loup/ops/logic.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/select.h"
 #include "loup/ops/unary.h"
