@@ -30,11 +30,16 @@ struct Less {
     return hn::Lt(x, y);
   }
 };
+/// Of integers Highway compares only with < and >.
 struct LessEqual {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D /*d*/, V x, V y) const {
-    return hn::Le(x, y);
+    if constexpr (std::is_integral_v<hn::TFromD<D>>) {
+      return hn::Not(hn::Gt(x, y));
+    } else {
+      return hn::Le(x, y);
+    }
   }
 };
 struct Greater {
@@ -48,7 +53,11 @@ struct GreaterEqual {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D /*d*/, V x, V y) const {
-    return hn::Ge(x, y);
+    if constexpr (std::is_integral_v<hn::TFromD<D>>) {
+      return hn::Not(hn::Lt(x, y));
+    } else {
+      return hn::Ge(x, y);
+    }
   }
 };
 /// Anything but 0 is true, NaN included.

@@ -36,7 +36,7 @@ Pair log_sum(const Call& call, const Tensor& g, double scale) {
   const Tensor is_tie = x == y;
   const Tensor is_nothing = logical_and(is_tie, x == -infinity);
   const auto share = [&](const Tensor& a, const Tensor& b) {
-    const Tensor part = where(is_tie, 0.5, sigmoid(scale * (a - b)));
+    const Tensor part = where(is_tie, 0.5, ops::sigmoid(scale * (a - b)));
     return g * where(is_nothing, 0, part);
   };
   Pair result;
@@ -82,7 +82,7 @@ Pair pow(const Call& call, const Tensor& g) {
 Pair atan2(const Call& call, const Tensor& g) {
   const Tensor& y = call.input(0);
   const Tensor& x = call.input(1);
-  const Tensor scaled = g / (square(x) + square(y));
+  const Tensor scaled = g / (ops::square(x) + ops::square(y));
   return {scaled * x, call.needs(1) ? -(scaled * y) : Tensor()};
 }
 Pair maximum(const Call& call, const Tensor& g) { return extreme(call, g, true, true); }

@@ -31,7 +31,7 @@ bool fits(const Tensor& number, DType dtype) {
   if (is_floating(dtype) || is_floating(number.dtype())) return true;
   const auto value = number.item<std::int64_t>();
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-    return static_cast<std::int64_t>(convert<T>(value)) == value;
+    return convert<std::int64_t>(convert<T>(value)) == value;
   });
 }
 
