@@ -4,6 +4,7 @@
 
 #include "loup/autograd/backward.h"
 #include "loup/autograd/gradient.h"
+#include "loup/autograd/hooks.h"
 #include "loup/autograd/node.h"
 #include "loup/base/dims.h"
 #include "loup/base/dtype.h"

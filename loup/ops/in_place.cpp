@@ -16,9 +16,9 @@ bool shows_leaf(const autograd::Node* node) {
 void check_recorded_change(const char* operation, const Tensor& x, const autograd::Inputs& others) {
   autograd::check_record(operation, x);
   bool has_source = false;
-  for (const auto& [other] : others) {
-    autograd::check_record(operation, *other);
-    has_source |= other->requires_grad();
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    autograd::check_record(operation, others[i]);
+    has_source |= others[i].requires_grad();
   }
   if (shows_leaf(x.node().get())) {
     throw StateError(
@@ -56,7 +56,8 @@ void prepare_in_place(const char* operation, Tensor& x, const autograd::Inputs& 
 void replace_(const char* operation, Tensor& x, const Tensor& result) {
   prepare_in_place(operation, x, {result});
   kernels::copy(x.shape(), x.array(), result.array());
-  if (autograd::is_recorded(x) || autograd::is_recorded(result)) x.set_node(result.node());
+  if (autograd::is_recorded(x) || autograd::is_recorded(result))
+    autograd::replace_node(x, result.node());
 }
 
 }  // namespace loup::ops
