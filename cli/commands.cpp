@@ -40,7 +40,7 @@ std::vector<std::string> untested(const kernels::Targets& targets) {
 std::string ops_text(const std::vector<masked::OpInfo>& ops) {
   std::string text;
   for (const masked::OpInfo& op : ops) {
-    text += fmt::format("{:<12} {:<10} {}\n", op.name, op.family, op.summary);
+    text += fmt::format("{:<20} {:<10} {}\n", op.name, op.family, op.summary);
   }
   return text;
 }
@@ -49,9 +49,9 @@ std::string ops_json(const std::vector<masked::OpInfo>& ops) {
   std::vector<std::string> items;
   for (const masked::OpInfo& op : ops) {
     items.push_back(fmt::format(
-        R"({{"name": {}, "family": {}, "signature": {}, "summary": {}, "differentiable": {}}})",
+        R"({{"name": {}, "family": {}, "signature": {}, "summary": {}, "aliases": {}, "masked": {}, "differentiable": {}, "in_place": {}}})",
         quoted(op.name), quoted(op.family), quoted(op.signature), quoted(op.summary),
-        op.is_differentiable));
+        quoted(op.aliases), op.is_masked, op.is_differentiable, op.is_in_place));
   }
   return fmt::format("{{\"schema\": \"loup.ops.1\", \"ops\": [\n  {}\n]}}\n",
                      fmt::join(items, ",\n  "));

@@ -1,94 +1,104 @@
 #include "loup/autograd/backward.h"
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <utility>
-
+#include "loup/autograd/engine.h"
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
-#include "loup/kernels/copy.h"
 #include "loup/tensor/create.h"
 
 namespace loup::autograd {
 
 namespace {
 
-struct Pending {
-  std::shared_ptr<Node> node;
-  Gradient gradient;
-};
-/// Largest number first: a node is reached when all calls made of it have been.
-using Queue = std::map<std::uint64_t, Pending, std::greater<>>;
-
-void push(Queue& queue, const std::shared_ptr<Node>& node, Gradient gradient) {
-  if (node == nullptr) return;
-  const auto [position, is_new] = queue.try_emplace(node->number(), Pending{node, gradient});
-  if (!is_new) position->second.gradient = accumulate(position->second.gradient, gradient);
-}
-
-/// A copy that nobody else holds.
-Tensor own(const Tensor& value) {
-  Tensor result = empty_like(value);
-  kernels::copy(value.shape(), result.array(), value.array());
-  if (is_recorded(value)) {
-    record("backward", result, {value}, {},
-           [](const Saved&, const Gradient& g) -> std::vector<Gradient> { return {g}; });
-  }
-  return result;
-}
-
-/// A leaf owns its gradient, so later calls may add to it in place; not when it is recorded itself.
-void collect(Node& leaf, const Gradient& gradient, bool creates_graph) {
-  const Tensor value = materialize(gradient);
-  if (!leaf.grad) {
-    leaf.grad = gradient.mask ? value : own(value);  // materialize() copies where there is a mask
-  } else if (creates_graph || leaf.grad->requires_grad()) {
-    leaf.grad = accumulate({*leaf.grad, {}}, {value, {}}).value;
-  } else {
-    leaf.grad->prepare_write("backward");
-    kernels::add(value.shape(), leaf.grad->array(), leaf.grad->array(), value.array());
-  }
-}
-
-Tensor root_gradient(const Tensor& root, const std::optional<Tensor>& given) {
+Tensor root_gradient(const char* operation, const Tensor& root,
+                     const std::optional<Tensor>& given) {
   if (!given) {
     if (root.size() != 1) {
-      throw ValueError("backward: expected a gradient for shape {}, got none", root.shape());
+      throw ValueError("{}: expected a gradient for shape {}, got none", operation, root.shape());
     }
     return ones_like(root);
   }
   if (given->shape() != root.shape()) {
-    throw ShapeError("backward: expected a gradient of shape {}, got {}", root.shape(),
+    throw ShapeError("{}: expected a gradient of shape {}, got {}", operation, root.shape(),
                      given->shape());
   }
   if (given->dtype() != root.dtype()) {
-    throw DTypeError("backward: expected a gradient of {}, got {}", root.dtype(), given->dtype());
+    throw DTypeError("{}: expected a gradient of {}, got {}", operation, root.dtype(),
+                     given->dtype());
   }
   return *given;
+}
+
+void check_requires_grad(const char* operation, const Tensor& x) {
+  if (!x.requires_grad()) {
+    throw StateError("{}: expected a tensor that requires grad, got one without a record",
+                     operation);
+  }
+  check_record(operation, x);
+}
+
+void check_mask(const Tensor& root, const Tensor& mask) {
+  if (mask.dtype() != DType::boolean) {
+    throw DTypeError("backward: expected a mask of bool, got {}", mask.dtype());
+  }
+  if (mask.shape() != root.shape()) {
+    throw ShapeError("backward: expected a mask of shape {}, got {}", root.shape(), mask.shape());
+  }
+}
+
+void push_roots(Engine& engine, const char* operation, std::span<const Tensor> roots,
+                std::span<const std::optional<Tensor>> gradients) {
+  if (!gradients.empty() && gradients.size() != roots.size()) {
+    throw ValueError("{}: expected {} gradients, one for each tensor, got {}", operation,
+                     roots.size(), gradients.size());
+  }
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const std::optional<Tensor> given = gradients.empty() ? std::nullopt : gradients[i];
+    engine.push(roots[i].node(), {root_gradient(operation, roots[i], given), {}});
+  }
+}
+
+Engine engine_of(const std::optional<bool>& retain_graph, bool create_graph) {
+  return {!retain_graph.value_or(create_graph), create_graph};
 }
 
 }  // namespace
 
 void backward(const Tensor& root, const BackwardOptions& options) {
-  if (!root.requires_grad()) {
-    throw StateError("backward: expected a tensor that requires grad, got one without a record");
-  }
-  const RecordingScope scope(options.create_graph);
-  Queue queue;
-  push(queue, root.node(), {root_gradient(root, options.gradient), {}});
-  while (!queue.empty()) {
-    const Pending current = std::move(queue.extract(queue.begin()).mapped());
-    if (current.node->is_leaf()) {
-      collect(*current.node, current.gradient, options.create_graph);
-      continue;
+  check_requires_grad("backward", root);
+  if (options.mask) check_mask(root, *options.mask);
+  Engine engine = engine_of(options.retain_graph, options.create_graph);
+  engine.push(root.node(), {root_gradient("backward", root, options.gradient), options.mask});
+  engine.run();
+}
+
+void backward(std::span<const Tensor> roots, std::span<const std::optional<Tensor>> gradients,
+              const BackwardOptions& options) {
+  for (const Tensor& root : roots) check_requires_grad("backward", root);
+  Engine engine = engine_of(options.retain_graph, options.create_graph);
+  push_roots(engine, "backward", roots, gradients);
+  engine.run();
+}
+
+std::vector<std::optional<Tensor>> grad(const std::vector<Tensor>& outputs,
+                                        const std::vector<Tensor>& inputs,
+                                        const GradOptions& options) {
+  for (const Tensor& output : outputs) check_requires_grad("grad", output);
+  for (const Tensor& input : inputs) check_requires_grad("grad", input);
+  Engine engine = engine_of(options.retain_graph, options.create_graph);
+  engine.restrict_to(outputs, inputs);
+  push_roots(engine, "grad", outputs, options.gradients);
+  engine.run();
+  std::vector<std::optional<Tensor>> result;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    result.push_back(engine.found(inputs[i].node().get()));
+    if (!result.back() && !options.allow_unused) {
+      throw StateError(
+          "grad: expected inputs that the outputs were computed from, got one at position {} that "
+          "was not used; pass allow_unused if that is meant",
+          i);
     }
-    std::vector<Gradient> gradients = current.node->apply(current.gradient);
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      push(queue, current.node->inputs()[i], std::move(gradients[i]));
-    }
-    if (!options.retain_graph && !options.create_graph) current.node->release();
   }
+  return result;
 }
 
 }  // namespace loup::autograd

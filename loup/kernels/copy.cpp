@@ -7,6 +7,7 @@
 #include "loup/base/axes.h"
 #include "loup/base/parallel.h"
 #include "loup/kernels/half.h"
+#include "loup/kernels/sum_of.h"
 
 namespace loup::kernels {
 
@@ -172,20 +173,6 @@ void select_run(T* out, const std::uint8_t* chooses, const T* yes, YesStep yes_s
     const T first = yes[c * yes_step];
     const T second = no[c * no_step];
     out[c] = chooses[c] != 0 ? first : second;
-  }
-}
-
-template <class T>
-T sum_of(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return a || b;
-  } else if constexpr (std::is_integral_v<T>) {
-    using Wrapping = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return a + b;
-  } else {
-    return T(static_cast<float>(a) + static_cast<float>(b));
   }
 }
 

@@ -30,6 +30,7 @@ enum class UnaryOp : std::uint8_t {
   nan_to_num,  // parameters: what NaN, inf and -inf become
   angle,
   bitwise_not,
+  positive,
   // tests, which give bool: unary_arithmetic.cpp
   logical_not,
   isnan,
@@ -45,7 +46,7 @@ enum class UnaryOp : std::uint8_t {
   log10,
   log1p,
   sigmoid,
-  logit,  // parameter: eps; x is first clamped to [eps, 1 - eps] unless it is negative
+  logit,     // parameter: eps; x is first clamped to [eps, 1 - eps] unless it is negative
   softplus,  // parameters: beta, threshold
   silu,
   tanh,
@@ -80,12 +81,12 @@ enum class BinaryOp : std::uint8_t {
   add,
   sub,
   mul,
-  div,             // floats only
-  floor_divide,    // towards minus infinity
-  trunc_divide,    // towards 0
-  maximum,         // NaN wins
+  div,           // floats only
+  floor_divide,  // towards minus infinity
+  trunc_divide,  // towards 0
+  maximum,       // NaN wins
   minimum,
-  fmax,            // NaN loses
+  fmax,  // NaN loses
   fmin,
   bitwise_and,
   bitwise_or,
@@ -113,7 +114,6 @@ enum class BinaryOp : std::uint8_t {
 };
 
 enum class TernaryOp : std::uint8_t {
-  where,  // bool, a, b
   clamp,  // x, low, high; NaN stays
   lerp,   // a, b, weight
 };
@@ -125,8 +125,8 @@ using ElementwiseRun = void (*)(const void* const* inputs, void* out, std::int64
 
 struct ElementwiseKernel {
   ElementwiseRun run;
-  DType inputs[3];     // what the kernel reads: one of the compute types, bool where it says so
-  DType output;        // what it writes: a compute type, or bool
+  DType inputs[3];        // what the kernel reads: one of the compute types, bool where it says so
+  DType output;           // what it writes: a compute type, or bool
   std::int64_t cost = 1;  // in units of what loading and storing an element takes
 };
 
@@ -135,6 +135,10 @@ struct ElementwiseKernel {
 LOUP_EXPORT const ElementwiseKernel* find_unary(UnaryOp op, ComputeType type);
 LOUP_EXPORT const ElementwiseKernel* find_binary(BinaryOp op, ComputeType type);
 LOUP_EXPORT const ElementwiseKernel* find_ternary(TernaryOp op, ComputeType type);
+/// Logical and bitwise operators, == and != of bool bytes as they are; null for others.
+LOUP_EXPORT const ElementwiseKernel* find_boolean(BinaryOp op);
+/// (bool, a, b) -> a where true, b elsewhere, for elements of any dtype as they are.
+LOUP_EXPORT const ElementwiseKernel& where_kernel(DType dtype);
 
 /// Runs a kernel over arrays of any dtype and strides; elements are converted to what the kernel
 /// reads and from what it writes, piece by piece in the first-level cache. Uses threads. `out` may

@@ -1,5 +1,4 @@
-// The loops of the unary and the special binary kernels. Included once per instruction set, from
-// kernel files only.
+// The loops of the elementwise kernels. Included once per instruction set, from kernel files only.
 //
 // An operator is a struct, made from nothing or from the parameters of a call, with
 //   cost                   as in ElementwiseKernel
@@ -134,16 +133,60 @@ void map_binary(const void* const* inputs, void* out, std::int64_t count,
 }
 
 template <class Access, class Op>
+void map_ternary(const void* const* inputs, void* out, std::int64_t count,
+                 const double* parameters) {
+  const Op op = make_op<Op>(parameters);
+  using T = typename Access::In;
+  const auto* const a = static_cast<const T*>(inputs[0]);
+  const auto* const b = static_cast<const T*>(inputs[1]);
+  const auto* const c = static_cast<const T*>(inputs[2]);
+  auto* const y = static_cast<T*>(out);
+  const typename Access::D d;
+  constexpr std::int64_t N = lanes<decltype(d)>;
+  std::int64_t i = 0;
+  for (; i + N <= count; i += N) {
+    hn::StoreU(op(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, y + i);
+  }
+  if (i == count) return;
+  HWY_ALIGN T rest[3][N] = {};
+  std::copy_n(a + i, count - i, rest[0]);
+  std::copy_n(b + i, count - i, rest[1]);
+  std::copy_n(c + i, count - i, rest[2]);
+  hn::StoreU(op(d, hn::LoadU(d, rest[0]), hn::LoadU(d, rest[1]), hn::LoadU(d, rest[2])), d,
+             rest[0]);
+  std::copy_n(rest[0], count - i, y + i);
+}
+
+template <class Access, class Op>
 inline constexpr ElementwiseKernel unary_kernel{map_unary<Access, Op>,
                                                 {dtype_of<typename Access::In>()},
                                                 dtype_of<typename Access::Out>(),
                                                 Op::cost};
 template <class Access, class Op>
-inline constexpr ElementwiseKernel special_kernel{
+inline constexpr ElementwiseKernel binary_kernel{
     map_binary<Access, Op>,
     {dtype_of<typename Access::In>(), dtype_of<typename Access::In>()},
     dtype_of<typename Access::Out>(),
     Op::cost};
+template <class Access, class Op>
+inline constexpr ElementwiseKernel ternary_kernel{
+    map_ternary<Access, Op>,
+    {dtype_of<typename Access::In>(), dtype_of<typename Access::In>(),
+     dtype_of<typename Access::In>()},
+    dtype_of<typename Access::Out>(),
+    Op::cost};
+
+/// The kernel of one file's operators for a compute type: `Family<T>::find(op)`.
+template <template <class> class Family, class Op>
+const ElementwiseKernel* find_by_type(Op op, ComputeType type) {
+  switch (type) {
+    case ComputeType::i32: return Family<std::int32_t>::find(op);
+    case ComputeType::i64: return Family<std::int64_t>::find(op);
+    case ComputeType::f32: return Family<float>::find(op);
+    case ComputeType::f64: return Family<double>::find(op);
+  }
+  return nullptr;
+}
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -277,6 +277,7 @@ struct Always {
 template <class T>
 const ElementwiseKernel* find_common(UnaryOp op) {
   switch (op) {
+    case UnaryOp::positive: return &unary_kernel<Lanes<T>, Identity>;
     case UnaryOp::abs: return &unary_kernel<Lanes<T>, Abs>;
     case UnaryOp::neg: return &unary_kernel<Lanes<T>, Neg>;
     case UnaryOp::sign: return &unary_kernel<Lanes<T>, Sign>;
@@ -298,7 +299,8 @@ const ElementwiseKernel* find_integer(UnaryOp op) {
     case UnaryOp::ceil:
     case UnaryOp::floor:
     case UnaryOp::trunc:
-    case UnaryOp::round: return &unary_kernel<Lanes<T>, Identity>;
+    case UnaryOp::round:
+    case UnaryOp::nan_to_num: return &unary_kernel<Lanes<T>, Identity>;
     case UnaryOp::bitwise_not: return &unary_kernel<Lanes<T>, BitwiseNot>;
     case UnaryOp::isnan:
     case UnaryOp::isinf: return &unary_kernel<Tests<T>, Always<false>>;

@@ -1,7 +1,13 @@
 #include "loup/masked/ops.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "loup/base/error.h"
+#include "loup/ops/binary.h"
+#include "loup/ops/functions.h"
+#include "loup/ops/signature.h"
+#include "loup/ops/unary.h"
 #include "loup/tensor/create.h"
 
 namespace loup::masked {
@@ -10,13 +16,78 @@ namespace {
 
 OpInfo describe(const Reduction& op) {
   const auto value = op(zeros({0})).item<double>();
-  return {op.name,
-          Reduction::family,
-          op.summary,
-          Reduction::signature,
-          std::string(name(op.result(DType::i32))),
-          fmt::format("{}", value),
-          op.backward != nullptr};
+  return {.name = op.name,
+          .family = Reduction::family,
+          .summary = op.summary,
+          .signature = Reduction::signature,
+          .aliases = {},
+          .is_masked = true,
+          .is_differentiable = op.backward != nullptr,
+          .is_in_place = false,
+          .integer_result = std::string(name(op.result(DType::i32))),
+          .fully_masked = fmt::format("{}", value)};
+}
+
+/// Unary or Binary.
+template <class Family>
+OpInfo describe(const Family& op) {
+  OpInfo info{.name = op.name,
+              .family = Family::family,
+              .summary = op.summary,
+              .signature = ops::untyped(ops::python_signature(op)),
+              .aliases = {},
+              .is_masked = false,
+              .is_differentiable = op.backward != nullptr,
+              .is_in_place = op.is_in_place,
+              .integer_result = {},
+              .fully_masked = {}};
+  switch (op.result) {
+    case ops::ResultKind::floating: info.integer_result = "float32"; break;
+    case ops::ResultKind::boolean: info.integer_result = "bool"; break;
+    default: info.integer_result = "int32";
+  }
+  for (const char* const alias : op.aliases) {
+    if (alias != nullptr) info.aliases.emplace_back(alias);
+  }
+  return info;
+}
+
+OpInfo describe(const char* family, const ops::Function& op) {
+  return {.name = op.name,
+          .family = family,
+          .summary = op.summary,
+          .signature = ops::untyped(op.signature),
+          .aliases = {},
+          .is_masked = false,
+          .is_differentiable = op.is_differentiable,
+          .is_in_place = op.is_in_place,
+          .integer_result = {},
+          .fully_masked = {}};
+}
+
+/// The columns that a family has, as a row; for the first row their titles.
+std::string row(const OpInfo& op, bool is_title) {
+  const auto yes = [](bool value) { return value ? "yes" : "no"; };
+  std::string text = is_title ? std::string("| operator | what it does |")
+                              : fmt::format("| `{}{}` | {} |", op.name, op.signature, op.summary);
+  if (!op.integer_result.empty()) {
+    text += is_title ? " int32 gives |" : fmt::format(" {} |", op.integer_result);
+  }
+  if (op.is_masked) text += is_title ? " nothing counts |" : fmt::format(" {} |", op.fully_masked);
+  text += is_title ? " gradient |" : fmt::format(" {} |", yes(op.is_differentiable));
+  if (!op.is_masked) text += is_title ? " in place |" : fmt::format(" {} |", yes(op.is_in_place));
+  if (!op.integer_result.empty() && !op.is_masked) {
+    text += is_title ? " also called |" : fmt::format(" {} |", fmt::join(op.aliases, ", "));
+  }
+  return text + '\n';
+}
+
+std::string ruler(const std::string& title) {
+  std::string text;
+  for (const char c : title) {
+    if (c == '|') text += text.empty() ? "|" : "---|";
+  }
+  return text + '\n';
 }
 
 }  // namespace
@@ -26,18 +97,27 @@ std::vector<OpInfo> describe_ops() {
   for (const Op& op : all_ops) {
     infos.push_back(std::visit([](const auto* described) { return describe(*described); }, op));
   }
+  for (const ops::Unary* const op : ops::unary_ops) infos.push_back(describe(*op));
+  for (const ops::Binary* const op : ops::binary_ops) infos.push_back(describe(*op));
+  for (const ops::FunctionList& list : ops::all_functions) {
+    for (const ops::Function& op : list.functions) infos.push_back(describe(list.family, op));
+  }
   return infos;
 }
 
 std::string ops_markdown() {
-  std::string table =
-      "| operator | what it does | int32 gives | nothing counts | gradient |\n"
-      "|---|---|---|---|---|\n";
+  std::string text;
+  std::string family;
   for (const OpInfo& op : describe_ops()) {
-    table += fmt::format("| `{}{}` | {} | {} | {} | {} |\n", op.name, op.signature, op.summary,
-                         op.integer_result, op.fully_masked, op.is_differentiable ? "yes" : "no");
+    if (op.family != family) {
+      const std::string title = row(op, true);
+      text += fmt::format("{}### {}\n\n{}{}", family.empty() ? "" : "\n", op.family, title,
+                          ruler(title));
+      family = op.family;
+    }
+    text += row(op, false);
   }
-  return table;
+  return text;
 }
 
 }  // namespace loup::masked

@@ -16,16 +16,20 @@ inline constexpr Reduction sum{ops::sum_spec};
 
 inline constexpr std::array all_ops = {Op{&sum}};
 
-/// What the documentation says of an operator.
+/// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {
   std::string name, family, summary, signature;
-  std::string integer_result;  // dtype for int32 input
-  std::string fully_masked;    // value of a float slice of which nothing counts
+  std::vector<std::string> aliases;
+  bool is_masked;  // takes mask= and is found in loup.masked
   bool is_differentiable;
+  bool is_in_place;            // name_() is a method of Tensor
+  std::string integer_result;  // dtype for int32 input, where that is a rule of the family
+  std::string fully_masked;    // value of a float slice of which nothing counts
 };
+/// Every operator of the library.
 LOUP_EXPORT std::vector<OpInfo> describe_ops();
 
-/// The operators as a Markdown table.
+/// The operators as Markdown tables, one for each family.
 LOUP_EXPORT std::string ops_markdown();
 
 }  // namespace loup::masked

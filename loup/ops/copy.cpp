@@ -3,6 +3,8 @@
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/kernels/copy.h"
+#include "loup/ops/in_place.h"
+#include "loup/ops/rules.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
@@ -27,26 +29,6 @@ Tensor converted(const char* operation, const Tensor& x, DType dtype) {
 
 Tensor broadcast_as(const char* operation, const char* what, const Tensor& x, const Shape& shape) {
   return x.with_layout(broadcast(operation, what, x.layout(), shape));
-}
-
-/// In-place writes are not recorded, so they must not touch what is.
-void prepare_in_place(const char* operation, const Tensor& x) {
-  if (autograd::is_recorded(x)) {
-    throw StateError(
-        "{}: expected a tensor outside of the gradient record, got one that requires "
-        "grad; detach it first",
-        operation);
-  }
-  const bool is_empty = x.size() == 0;
-  for (int i = 0; i < x.ndim(); ++i) {
-    if (!is_empty && x.strides()[i] == 0 && x.shape()[i] > 1) {
-      throw ValueError(
-          "{}: expected a tensor that holds each element once, got one expanded along "
-          "dim {}; clone it first",
-          operation, i);
-    }
-  }
-  x.prepare_write(operation);
 }
 
 }  // namespace
@@ -78,23 +60,34 @@ Tensor filled(const Tensor& x, const Tensor& mask, Scalar value) {
   return result;
 }
 
-void copy_(const Tensor& x, const Tensor& from) {
-  if (autograd::is_recorded(from)) {
-    throw StateError(
-        "copy_: expected a source outside of the gradient record, got one that "
-        "requires grad; detach it first");
-  }
-  const Tensor repeated = broadcast_as("copy_", "a source", from, x.shape());
-  prepare_in_place("copy_", x);
+void copy_(Tensor& x, const Tensor& from) {
+  const Layout repeated = broadcast("copy_", "a source", from.layout(), x.shape());
   // Parts of one storage may overlap: then the source is read whole before anything is written.
-  const Tensor source = from.storage() == x.storage() ? clone(repeated) : repeated;
-  kernels::copy(x.shape(), x.array(), source.array());
+  if (from.storage() == x.storage()) return copy_(x, clone(from));
+  prepare_in_place("copy_", x, {from});
+  kernels::copy(x.shape(), x.array(), from.with_layout(repeated).array());
+  if (!is_floating(x.dtype())) return;
+  if (autograd::is_recorded(x) || autograd::is_recorded(from)) {
+    autograd::record_in_place(
+        "copy_", x, {from}, {},
+        [shape = from.shape(), dtype = from.dtype()](const Saved& saved, const Gradient& g) {
+          std::vector<Gradient> result{autograd::zero_gradient(g.value.shape(), g.value.dtype()),
+                                       {}};
+          if (saved.needs(1)) result[1] = rules::expand(shape, {to(g.value, dtype), g.mask});
+          return result;
+        });
+  }
 }
 
-void fill_(const Tensor& x, Scalar value) {
+void fill_(Tensor& x, Scalar value) {
   prepare_in_place("fill_", x);
   const Tensor source = broadcast_as("fill_", "a value", full({}, value, x.dtype()), x.shape());
   kernels::copy(x.shape(), x.array(), source.array());
+  if (autograd::is_recorded(x)) {
+    autograd::record_in_place("fill_", x, {}, {}, [](const Saved&, const Gradient& g) {
+      return std::vector<Gradient>{autograd::zero_gradient(g.value.shape(), g.value.dtype())};
+    });
+  }
 }
 
 }  // namespace loup::ops

@@ -5,7 +5,8 @@
 namespace loup::ops {
 
 /// What bindings, documentation and tests know of an operator that is a plain C++ function. Each
-/// header of such operators lists them beside their declarations; ops/functions.h gathers the lists.
+/// header of such operators lists them beside their declarations; ops/functions.h gathers the
+/// lists.
 struct Function {
   const char* name;
   /// As Python annotates it: "(input: object, dim: int = 0) -> Tensor". Where the first argument is

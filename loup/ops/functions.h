@@ -4,12 +4,21 @@
 #include <string_view>
 
 #include "loup/ops/function.h"
+#include "loup/ops/join.h"
+#include "loup/ops/logic.h"
+#include "loup/ops/select.h"
+#include "loup/ops/shape.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
 namespace loup::ops {
 
-inline constexpr std::array<FunctionList, 0> all_functions = {};
+inline constexpr std::array all_functions = {
+    FunctionList{"logic", logic_functions},
+    FunctionList{"selection", select_functions},
+    FunctionList{"join", join_functions},
+    FunctionList{"shape", shape_functions},
+};
 
 /// The description of a listed function; null when there is none of that name.
 constexpr const Function* find_function(std::string_view name) {

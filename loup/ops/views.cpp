@@ -1,6 +1,5 @@
 #include "loup/ops/views.h"
 
-#include <functional>
 #include <utility>
 
 #include "loup/autograd/node.h"
@@ -19,11 +18,6 @@ using autograd::Saved;
 
 namespace {
 
-/// A view that shows every element at most once, as a function of layouts. It can be undone.
-using LayoutMap = std::function<Layout(const Layout&)>;
-
-Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map);
-
 /// Zeros of `shape` with the elements of `x` where `map` looks.
 Tensor undo_view(const char* operation, const Tensor& x, const Shape& shape, const LayoutMap& map) {
   Tensor result = zeros(shape, x.dtype());
@@ -41,6 +35,8 @@ Tensor undo_view(const char* operation, const Tensor& x, const Shape& shape, con
   return result;
 }
 
+}  // namespace
+
 Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map) {
   Tensor result = x.with_layout(map(x.layout()));
   if (autograd::is_recorded(x)) {
@@ -56,8 +52,6 @@ Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map) 
   }
   return result;
 }
-
-}  // namespace
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
   return apply_view("transpose", x, [=](const Layout& l) { return loup::transpose(l, a, b); });

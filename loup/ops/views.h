@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "loup/tensor/tensor.h"
@@ -9,6 +10,11 @@
 // those of the same names in tensor/views.h.
 
 namespace loup::ops {
+
+/// A view that shows every element at most once, as a function of layouts. It can be undone.
+using LayoutMap = std::function<Layout(const Layout&)>;
+/// `x` seen through `map`, recorded under the name of `operation`.
+LOUP_EXPORT Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map);
 
 LOUP_EXPORT Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b);
 LOUP_EXPORT Tensor permute(const Tensor& x, const Dims& order);

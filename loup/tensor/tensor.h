@@ -83,7 +83,13 @@ class LOUP_EXPORT Tensor {
   /// True when operations on this tensor are recorded for gradients.
   bool requires_grad() const { return node_ != nullptr; }
   const std::shared_ptr<autograd::Node>& node() const { return node_; }
-  void set_node(std::shared_ptr<autograd::Node> node) { node_ = std::move(node); }
+  void set_node(std::shared_ptr<autograd::Node> node) {
+    node_ = std::move(node);
+    node_version_ = storage_.version();
+  }
+  /// True when the elements were changed after set_node(): the node does not tell how they came
+  /// about any more.
+  bool is_behind() const { return node_version_ != storage_.version(); }
   /// The same elements, cut off from the record.
   Tensor detach() const;
 
@@ -101,6 +107,7 @@ class LOUP_EXPORT Tensor {
   Layout layout_;
   DType dtype_ = DType::f32;
   std::shared_ptr<autograd::Node> node_;
+  std::uint64_t node_version_ = 0;  // of the storage, when the node was set
 };
 
 }  // namespace loup

@@ -118,6 +118,61 @@ Layout slice(const Layout& x, std::int64_t dim, std::optional<std::int64_t> star
   return result;
 }
 
+Layout movedim(const Layout& x, const Dims& from, const Dims& to) {
+  const int ndim = x.shape.size();
+  if (from.size() != to.size()) {
+    throw ShapeError("movedim: expected as many places as dims, got {} and {}", from, to);
+  }
+  if (from.empty() || ndim == 0) return x;
+  const std::uint32_t moved = dim_bits("movedim", from, ndim);
+  dim_bits("movedim", to, ndim);
+  Dims order = Dims::filled(ndim, -1);
+  for (int i = 0; i < from.size(); ++i) {
+    order[normalize_dim("movedim", to[i], ndim)] = normalize_dim("movedim", from[i], ndim);
+  }
+  int next = 0;
+  for (int i = 0; i < ndim; ++i) {
+    if (order[i] >= 0) continue;
+    while ((moved >> static_cast<unsigned>(next) & 1U) != 0) ++next;
+    order[i] = next++;
+  }
+  return permute(x, order);
+}
+
+Layout diagonal(const Layout& x, std::int64_t offset, std::int64_t a, std::int64_t b) {
+  const int ndim = x.shape.size();
+  if (ndim < 2) throw ShapeError("diagonal: expected at least 2 dims, got shape {}", x.shape);
+  const int first = normalize_dim("diagonal", a, ndim);
+  const int second = normalize_dim("diagonal", b, ndim);
+  if (first == second) {
+    throw ShapeError("diagonal: expected two different dims, got {} and {}", a, b);
+  }
+  // Clipped, so that an offset beyond the ends cannot overflow.
+  const std::int64_t above = std::clamp<std::int64_t>(offset, 0, x.shape[second]);
+  const std::int64_t below = offset < 0 ? -std::max(offset, -x.shape[first]) : 0;
+  const std::int64_t length = std::min(x.shape[first] - below, x.shape[second] - above);
+  Layout result = x;
+  if (length > 0) result.offset += below * x.strides[first] + above * x.strides[second];
+  for (const int dim : {std::max(first, second), std::min(first, second)}) {
+    result.shape.erase(dim);
+    result.strides.erase(dim);
+  }
+  result.shape.push_back(length);
+  result.strides.push_back(x.strides[first] + x.strides[second]);
+  return result;
+}
+
+Layout flip(const Layout& x, const Dims& dims) {
+  const std::uint32_t chosen = dim_bits("flip", dims, x.shape.size());
+  Layout result = x;
+  for (int i = 0; i < x.shape.size(); ++i) {
+    if ((chosen >> static_cast<unsigned>(i) & 1U) == 0 || x.shape[i] == 0) continue;
+    result.offset += (x.shape[i] - 1) * x.strides[i];
+    result.strides[i] = -x.strides[i];
+  }
+  return result;
+}
+
 Shape resolve_shape(const char* operation, const Shape& x, const Shape& shape) {
   const std::int64_t count = element_count(x);
   Shape result = shape;
@@ -187,6 +242,16 @@ Shape flat_shape(const Shape& x, std::int64_t first, std::int64_t last) {
   for (int i = from; i <= to; ++i) flat *= x[i];
   result.push_back(flat);
   for (int i = to + 1; i < x.size(); ++i) result.push_back(x[i]);
+  return result;
+}
+
+Shape unflat_shape(const Shape& x, std::int64_t dim, const Shape& sizes) {
+  if (x.empty()) throw ShapeError("unflatten: expected a tensor with dims, got 0-d");
+  const int d = normalize_dim("unflatten", dim, x.size());
+  const Shape resolved = resolve_shape("unflatten", {x[d]}, sizes);
+  Shape result = x;
+  result.erase(d);
+  for (int i = resolved.size(); i-- > 0;) result.insert(d, resolved[i]);
   return result;
 }
 

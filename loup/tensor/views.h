@@ -30,11 +30,20 @@ LOUP_EXPORT Layout select(const Layout& x, std::int64_t dim, std::int64_t index)
 LOUP_EXPORT Layout slice(const Layout& x, std::int64_t dim, std::optional<std::int64_t> start,
                          std::optional<std::int64_t> stop, std::int64_t step = 1);
 
+/// Moves dims `from` to the places `to`; the others keep their order.
+LOUP_EXPORT Layout movedim(const Layout& x, const Dims& from, const Dims& to);
+/// The diagonal of dims `a` and `b`, `offset` above the main one, as a new last dim.
+LOUP_EXPORT Layout diagonal(const Layout& x, std::int64_t offset, std::int64_t a, std::int64_t b);
+/// The elements of the given dims in reverse order (of all dims when `dims` is empty).
+LOUP_EXPORT Layout flip(const Layout& x, const Dims& dims);
+
 /// `shape` with its -1 worked out; ShapeError unless it has as many elements as `x`.
 LOUP_EXPORT Shape resolve_shape(const char* operation, const Shape& x, const Shape& shape);
 /// The elements in row-major order under another shape; nothing when that needs a copy.
 LOUP_EXPORT std::optional<Layout> view(const Layout& x, const Shape& shape);
 /// The shape in which dims `first` to `last` are one.
 LOUP_EXPORT Shape flat_shape(const Shape& x, std::int64_t first, std::int64_t last);
+/// The shape in which `dim` is cut into `sizes`, one of which may be -1.
+LOUP_EXPORT Shape unflat_shape(const Shape& x, std::int64_t dim, const Shape& sizes);
 
 }  // namespace loup

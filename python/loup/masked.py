@@ -22,7 +22,7 @@ def is_masked_tensor(obj: object) -> TypeGuard[MaskedTensor]:
 
 # The functions come from the operator list of the C++ library: a new operator needs no line here.
 # Type checkers read masked.pyi, which the build writes.
-_names = [op["name"] for op in _loup.ops()]
+_names = [op["name"] for op in _loup.ops() if op["masked"]]
 globals().update({name: getattr(_loup._masked_ops, name) for name in _names})
 
 __all__ = [

@@ -11,6 +11,7 @@
 #include "loup/base/parallel.h"
 #include "loup/base/scalar.h"
 #include "loup/masked/masked_tensor.h"
+#include "loup/ops/elementwise.h"
 #include "loup/tensor/tensor.h"
 
 namespace loup::python {
@@ -37,7 +38,11 @@ void bind_errors(nb::module_& m);
 void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_create(nb::module_& m);
+void bind_join(nb::module_& m);
+void bind_elementwise(nb::module_& m);
+void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_shape(nb::module_& m);
 void bind_system(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
@@ -71,6 +76,9 @@ Dims dims_from(const char* operation, nb::handle object);
 Dims dims_from_args(const char* operation, const nb::args& args);
 std::int64_t integer_from(const char* operation, nb::handle object);
 Scalar scalar_from(const char* operation, nb::handle object);
+
+/// A number as it is; anything else as a tensor.
+ops::Operand operand_from(const char* operation, nb::handle object);
 
 nb::tuple tuple_of(const Dims& dims);
 

@@ -27,17 +27,20 @@ inline std::string method_signature(std::string_view name, std::string_view sign
   return fmt::format("def {}(self{}", name, signature.substr(input_argument.size()));
 }
 
-/// Adds a listed operator to the module, and to Tensor as a method when its first argument is
-/// `input: object`. `extra` annotates the arguments, without that one.
+/// Adds a listed operator to the module. `extra` annotates the arguments.
 template <class F, class... Extra>
-void define(nb::module_& m, const char* name, const F& f, const Extra&... extra) {
+void define_function(nb::module_& m, const char* name, const F& f, const Extra&... extra) {
   const ops::Function& op = listed(name);
   const std::string signature = fmt::format("def {}{}", op.name, op.signature);
-  if (!std::string_view(op.signature).starts_with(input_argument)) {
-    m.def(op.name, f, extra..., nb::sig(signature.c_str()), op.summary);
-    return;
-  }
-  m.def(op.name, f, nb::arg("input").none(), extra..., nb::sig(signature.c_str()), op.summary);
+  m.def(op.name, f, extra..., nb::sig(signature.c_str()), op.summary);
+}
+
+/// The same for an operator whose first argument is `input: object`: it is a method of Tensor, too.
+/// `extra` annotates the other arguments.
+template <class F, class... Extra>
+void define(nb::module_& m, const char* name, const F& f, const Extra&... extra) {
+  define_function(m, name, f, nb::arg("input").none(), extra...);
+  const ops::Function& op = listed(name);
   const std::string method = method_signature(op.name, op.signature);
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   tensor.def(op.name, f, extra..., nb::sig(method.c_str()), op.summary);

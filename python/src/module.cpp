@@ -10,6 +10,10 @@ NB_MODULE(_loup, m) {
   python::bind_dtype(m);
   python::bind_tensor(m);
   python::bind_create(m);
+  python::bind_elementwise(m);
+  python::bind_logic(m);
+  python::bind_join(m);
+  python::bind_shape(m);
   python::bind_masked(m);
   python::bind_system(m);
 }

@@ -37,7 +37,10 @@ nb::list ops() {
     entry["family"] = op.family;
     entry["summary"] = op.summary;
     entry["signature"] = op.signature;
+    entry["masked"] = op.is_masked;
     entry["differentiable"] = op.is_differentiable;
+    entry["in_place"] = op.is_in_place;
+    entry["aliases"] = op.aliases;
     result.append(entry);
   }
   return result;
@@ -76,7 +79,7 @@ void bind_system(nb::module_& m) {
   m.def("info", info, nb::sig("def info() -> dict[str, typing.Any]"),
         "Version, instruction sets and threads.");
   m.def("ops", ops, nb::sig("def ops() -> list[dict[str, typing.Any]]"),
-        "The masked operators: name, family, summary, signature.");
+        "Every operator: name, family, summary, signature, aliases, and what it can do.");
   m.def("num_threads", num_threads, "How many threads operators use.");
   m.def("set_num_threads", set_num_threads, "count"_a, "Set how many threads operators use.");
   m.def("choose_target", kernels::choose_target, "name"_a,

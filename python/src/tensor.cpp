@@ -252,14 +252,16 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
             if (!value.is_none()) {
               throw_type_error("grad: expected None, which clears the gradient, got a value");
             }
-            if (x.requires_grad()) x.node()->grad.reset();
+            autograd::set_grad(x, {});
           },
           nb::for_setter(nb::arg("value").none()), "The gradient collected so far, or None.")
       .def(
           "backward",
           [](const Tensor& x, nb::handle gradient, bool retain_graph, bool create_graph) {
-            autograd::BackwardOptions options{
-                .gradient = {}, .retain_graph = retain_graph, .create_graph = create_graph};
+            autograd::BackwardOptions options{.gradient = {},
+                                              .mask = {},
+                                              .retain_graph = retain_graph || create_graph,
+                                              .create_graph = create_graph};
             if (!gradient.is_none()) {
               options.gradient = ops::to(as_tensor("backward", gradient), x.dtype());
             }

@@ -109,6 +109,67 @@ TEST(RecordingScope, SwitchesRecordingOffAndBack) {
   EXPECT_TRUE(ops::clone(x).requires_grad());
 }
 
+/// A copy of x with a rule of its own.
+Tensor recorded(const Tensor& x, Rule rule, Output keeps) {
+  Tensor y = ops::clone(x).detach();
+  record("test", y, {x, ones({2})}, {}, std::move(rule), keeps);
+  return y;
+}
+
+TEST(Saved, KnowsWhichInputsNeedAGradient) {
+  const Tensor y = recorded(
+      leaf({2}),
+      [](const Saved& saved, const Gradient& g) {
+        EXPECT_TRUE(saved.needs(0));
+        EXPECT_FALSE(saved.needs(1));
+        return std::vector<Gradient>{g, {}};
+      },
+      Output::unneeded);
+  backward(y, {.gradient = ones({2})});
+}
+
+TEST(Saved, GivesTheOutputWithItsRecordWhileRecording) {
+  const Rule rule = [](const Saved& saved, const Gradient& g) {
+    EXPECT_EQ(saved.output().requires_grad(), is_recording());
+    return std::vector<Gradient>{{saved.output(), g.mask}, {}};
+  };
+  const Tensor x = leaf({2});
+  const Tensor y = recorded(x, rule, Output::saved);
+  backward(y, {.gradient = ones({2}), .retain_graph = true});
+  EXPECT_FALSE(grad(x)->requires_grad());
+  backward(y, {.gradient = ones({2}), .create_graph = true});
+  EXPECT_TRUE(grad(x)->requires_grad());
+}
+
+TEST(Saved, OutputDoesNotKeepItselfAlive) {
+  std::weak_ptr<Node> watched;
+  Storage storage;
+  {
+    const Tensor y = recorded(
+        leaf({2}), [](const Saved&, const Gradient& g) { return std::vector<Gradient>{g, {}}; },
+        Output::saved);
+    watched = y.node();
+    storage = y.storage();
+  }
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(storage.use_count(), 1U);
+}
+
+TEST(Saved, NoticesThatTheOutputWasChanged) {
+  const Tensor y = recorded(
+      leaf({2}),
+      [](const Saved& saved, const Gradient&) {
+        return std::vector<Gradient>{{saved.output(), {}}, {}};
+      },
+      Output::saved);
+  const Tensor z = ops::clone(y);
+  ops::fill_(y.detach(), 3);
+  expect_error<StateError>(
+      [&] { backward(z, {.gradient = ones({2})}); },
+      "test backward: expected a tensor of shape [2] as it was in the forward call",
+      "got one changed in place since (version 1 instead of 0)");
+}
+
 TEST(SavedTensor, GivesBackAnUnchangedTensor) {
   const Tensor x = ones({2});
   const SavedTensor saved(x);

@@ -17,6 +17,12 @@ namespace {
 using test::elements;
 using test::expect_error;
 
+Tensor leaf(const Tensor& values) {
+  Tensor x = values;
+  autograd::set_requires_grad(x, true);
+  return x;
+}
+
 Tensor read_only(const Tensor& x) {
   class Keeper : public MemoryContext {
    public:
@@ -164,20 +170,41 @@ TEST(CopyInPlace, RefusesAnExpandedDestination) {
                            "got one expanded along dim 1");
 }
 
-TEST(CopyInPlace, RefusesADestinationInTheGradientRecord) {
-  Tensor x = zeros({2});
-  autograd::set_requires_grad(x, true);
-  expect_error<StateError>([&] { copy_(x, ones({2})); },
-                           "copy_: expected a tensor outside of the gradient record",
-                           "got one that requires grad");
+TEST(CopyInPlace, TakesUpTheRecordOfItsSource) {
+  const Tensor from = leaf(tensor({1.0F, 2.0F}));
+  Tensor x = zeros({3, 2}, DType::f64);
+  copy_(x, from);
+  EXPECT_EQ(elements<double>(x), (std::vector<double>{1, 2, 1, 2, 1, 2}));
+  autograd::backward(x, {.gradient = tensor({{1.0, 2.0}, {10.0, 20.0}, {100.0, 200.0}})});
+  EXPECT_EQ(autograd::grad(from)->dtype(), DType::f32);
+  EXPECT_EQ(elements<float>(*autograd::grad(from)), (std::vector<float>{111, 222}));
 }
 
-TEST(CopyInPlace, RefusesASourceInTheGradientRecord) {
-  Tensor from = ones({2});
-  autograd::set_requires_grad(from, true);
-  expect_error<StateError>([&] { copy_(zeros({2}), from); },
-                           "copy_: expected a source outside of the gradient record",
-                           "got one that requires grad");
+TEST(CopyInPlace, SendsNothingToWhatWasThereBefore) {
+  const Tensor before = leaf(tensor({1.0, 2.0}));
+  const Tensor from = leaf(tensor({3.0, 4.0}));
+  Tensor x = clone(before);
+  copy_(x, from);
+  autograd::backward(x, {.gradient = tensor({5.0, std::nan("")})});
+  EXPECT_EQ(elements<double>(*autograd::grad(before)), (std::vector<double>{0, 0}));
+  EXPECT_EQ(elements<double>(*autograd::grad(from)).front(), 5);
+}
+
+TEST(CopyInPlace, OfARecordIntoIntegersIsNotRecorded) {
+  Tensor x = zeros({2}, DType::i32);
+  const Tensor shares = x;
+  copy_(x, leaf(tensor({1.5, 2.5})));
+  EXPECT_FALSE(x.requires_grad());
+  EXPECT_EQ(elements<int>(shares), (std::vector<int>{1, 2}));
+}
+
+TEST(CopyInPlace, ReadsARecordedViewOfItself) {
+  const Tensor before = leaf(tensor({{1.0, 2.0}, {3.0, 4.0}}));
+  Tensor x = clone(before);
+  copy_(x, transpose(x, 0, 1));
+  EXPECT_EQ(elements<double>(x), (std::vector<double>{1, 3, 2, 4}));
+  autograd::backward(x, {.gradient = tensor({{1.0, 2.0}, {3.0, 4.0}})});
+  EXPECT_EQ(elements<double>(*autograd::grad(before)), (std::vector<double>{1, 3, 2, 4}));
 }
 
 TEST(CopyInPlace, RefusesASourceThatDoesNotBroadcast) {
@@ -194,6 +221,14 @@ TEST(FillInPlace, WritesEveryElementOfAViewAndNoOther) {
 TEST(FillInPlace, RefusesReadOnlyMemory) {
   expect_error<ValueError>([] { fill_(read_only(zeros({2})), 1); },
                            "fill_: expected writable memory", "got a read-only tensor");
+}
+
+TEST(FillInPlace, SendsNothingToWhatWasThereBefore) {
+  const Tensor before = leaf(tensor({1.0, 2.0}));
+  Tensor x = clone(before);
+  fill_(x, 7);
+  autograd::backward(x, {.gradient = tensor({5.0, std::nan("")})});
+  EXPECT_EQ(elements<double>(*autograd::grad(before)), (std::vector<double>{0, 0}));
 }
 
 TEST(FillInPlace, AcceptsALeafWhileNothingIsRecorded) {

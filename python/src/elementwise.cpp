@@ -1,0 +1,305 @@
+#include "loup/ops/elementwise.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bindings.h"
+#include "define.h"
+#include "loup/base/error.h"
+#include "loup/ops/binary.h"
+#include "loup/ops/select.h"
+#include "loup/ops/signature.h"
+#include "loup/ops/unary.h"
+
+namespace loup::python {
+
+using namespace nb::literals;
+using ops::Binary;
+using ops::Operand;
+using ops::Unary;
+
+namespace {
+
+bool is_number(nb::handle object) {
+  return PyBool_Check(object.ptr()) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
+}
+
+/// Things that make sense beside a tensor; for others Python asks the other operand.
+bool is_operand(nb::handle object) {
+  return is_number(object) || tensor_in(object) != nullptr ||
+         (masked_tensor_in(object) == nullptr &&
+          (nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
+           PyList_Check(object.ptr())));
+}
+
+std::int64_t work_of(const Operand& x, const Operand& y) {
+  return std::max(x.tensor().size(), y.tensor().size());
+}
+
+/// A parameter of a unary operator: a number, one of its words, or None for the default.
+double parameter_from(const Unary& op, const ops::Parameter& parameter, nb::handle object) {
+  if (object.is_none()) return parameter.value;
+  if (parameter.choices[0] == nullptr) {
+    return scalar_from(op.name, object).to<double>();
+  }
+  for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
+    if (object.equal(nb::str(parameter.choices[i]))) return static_cast<double>(i);
+  }
+  throw ValueError("{}: expected {} as '{}' or '{}', got {}", op.name, parameter.name,
+                   parameter.choices[0], parameter.choices[1],
+                   nb::cast<std::string>(nb::repr(object)));
+}
+
+template <std::size_t count>
+using Given = std::array<double, count>;
+
+template <std::size_t>
+using Handle = nb::handle;
+
+/// Functions and methods of a unary operator with `sizeof...(i)` parameters.
+template <std::size_t... i>
+void define_unary(nb::module_& m, const Unary& op, const char* name, std::index_sequence<i...>) {
+  constexpr std::size_t count = sizeof...(i);
+  const auto values_of = [&op](const std::array<nb::handle, count + 1>& objects) {
+    Given<count + 1> values{};
+    for (std::size_t k = 0; k < count; ++k) {
+      values[k] = parameter_from(op, op.parameters[k], objects[k]);
+    }
+    return values;
+  };
+  const auto call = [&op, values_of](nb::handle input, Handle<i>... objects) {
+    const auto values = values_of({objects..., nb::handle()});
+    const TensorArgument x(op.name, input);
+    return without_gil(x->size(), [&] { return op.run(*x, {values.data(), count}); });
+  };
+  const auto call_in_place = [&op, values_of](nb::handle_t<Tensor> self, Handle<i>... objects) {
+    const auto values = values_of({objects..., nb::handle()});
+    Tensor& x = *tensor_in(self);
+    without_gil(x.size(), [&] { op.run_in_place(x, {values.data(), count}); });
+    return nb::borrow(self);
+  };
+  const std::string typed = ops::python_signature(op);
+  const std::string function = fmt::format("def {}{}", name, typed);
+  const std::string method = method_signature(name, typed);
+  const std::string in_place = method_signature(fmt::format("{}_", name), typed);
+  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  m.def(name, call, "input"_a, (nb::arg(op.parameters[i].name).none() = nb::none())...,
+        nb::sig(function.c_str()), op.summary);
+  tensor.def(name, call, (nb::arg(op.parameters[i].name).none() = nb::none())...,
+             nb::sig(method.c_str()), op.summary);
+  if (op.is_in_place) {
+    tensor.def(fmt::format("{}_", name).c_str(), call_in_place,
+               (nb::arg(op.parameters[i].name).none() = nb::none())..., nb::sig(in_place.c_str()),
+               op.summary);
+  }
+}
+
+void define_unary(nb::module_& m, const Unary& op, const char* name) {
+  std::size_t count = 0;
+  while (count < op.parameters.size() && op.parameters[count].name != nullptr) ++count;
+  switch (count) {
+    case 0: return define_unary(m, op, name, std::make_index_sequence<0>());
+    case 1: return define_unary(m, op, name, std::make_index_sequence<1>());
+    case 2: return define_unary(m, op, name, std::make_index_sequence<2>());
+    default: return define_unary(m, op, name, std::make_index_sequence<3>());
+  }
+}
+
+/// What the option of an operator makes of the call: another operator, or another operand.
+struct BinaryCall {
+  const Binary* op;
+  Operand y;
+};
+
+BinaryCall with_option(const Binary& op, const Operand& y, nb::handle option) {
+  if (option.is_none()) return {&op, y};
+  if (op.kernel != ops::BinaryOp::div) return {&op, ops::mul(y, scalar_from(op.name, option))};
+  if (option.equal(nb::str("floor"))) return {&ops::floor_divide, y};
+  if (option.equal(nb::str("trunc"))) return {&ops::trunc_divide, y};
+  throw ValueError("div: expected rounding_mode as None, 'floor' or 'trunc', got {}",
+                   nb::cast<std::string>(nb::repr(option)));
+}
+
+nb::object call_binary(const Binary& op, nb::handle input, nb::handle other, nb::handle option) {
+  const Operand x = operand_from(op.name, input);
+  const BinaryCall call = with_option(op, operand_from(op.name, other), option);
+  return nb::cast(without_gil(work_of(x, call.y), [&] { return (*call.op)(x, call.y); }));
+}
+
+nb::object call_binary_in_place(const Binary& op, nb::handle self, nb::handle other,
+                                nb::handle option) {
+  const BinaryCall call = with_option(op, operand_from(op.name, other), option);
+  Tensor& x = *tensor_in(self);
+  without_gil(x.size(), [&] { call.op->in_place(x, call.y); });
+  return nb::borrow(self);
+}
+
+void define_binary(nb::module_& m, const Binary& op, const char* name) {
+  const std::string typed = ops::python_signature(op);
+  const std::string function = fmt::format("def {}{}", name, typed);
+  const std::string method = method_signature(name, typed);
+  const std::string in_place = method_signature(fmt::format("{}_", name), typed);
+  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  const auto add = [&](const auto& call, const auto& call_in_place, const auto&... extra) {
+    m.def(name, call, "input"_a, "other"_a, extra..., nb::sig(function.c_str()), op.summary);
+    tensor.def(name, call, "other"_a, extra..., nb::sig(method.c_str()), op.summary);
+    if (op.is_in_place) {
+      tensor.def(fmt::format("{}_", name).c_str(), call_in_place, "other"_a, extra...,
+                 nb::sig(in_place.c_str()), op.summary);
+    }
+  };
+  const char* const option = ops::option_of(op);
+  if (option == nullptr) {
+    add([&op](nb::handle x, nb::handle y) { return call_binary(op, x, y, nb::none()); },
+        [&op](nb::handle_t<Tensor> x, nb::handle y) {
+          return call_binary_in_place(op, x, y, nb::none());
+        });
+  } else {
+    add([&op](nb::handle x, nb::handle y, nb::handle o) { return call_binary(op, x, y, o); },
+        [&op](nb::handle_t<Tensor> x, nb::handle y, nb::handle o) {
+          return call_binary_in_place(op, x, y, o);
+        },
+        nb::kw_only(), nb::arg(option).none() = nb::none());
+  }
+}
+
+nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
+
+/// x + y, y + x and x += y of Python. Comparisons have no second and third form.
+void define_symbol(const Binary& op) {
+  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  const auto name = [&](const char* prefix) { return fmt::format("__{}{}__", prefix, op.symbol); };
+  const auto signature = [&](const char* prefix) {
+    return fmt::format("def {}(self, other: typing.Any) -> {}", name(prefix),
+                       op.result == ops::ResultKind::boolean ? "typing.Any" : "Tensor");
+  };
+  tensor.def(
+      name("").c_str(),
+      [&op](nb::handle x, nb::handle y) {
+        return is_operand(y) ? call_binary(op, x, y, nb::none()) : not_implemented();
+      },
+      "other"_a.none(), nb::sig(signature("").c_str()));
+  if (op.result == ops::ResultKind::boolean) return;
+  tensor.def(
+      name("r").c_str(),
+      [&op](nb::handle x, nb::handle y) {
+        return is_operand(y) ? call_binary(op, y, x, nb::none()) : not_implemented();
+      },
+      "other"_a.none(), nb::sig(signature("r").c_str()));
+  tensor.def(
+      name("i").c_str(),
+      [&op](nb::handle x, nb::handle y) {
+        return is_operand(y) ? call_binary_in_place(op, x, y, nb::none()) : not_implemented();
+      },
+      "other"_a.none(), nb::sig(signature("i").c_str()));
+}
+
+void define_unary_symbols() {
+  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  const auto add = [&](const char* name, const Unary& op) {
+    tensor.def(name,
+               [&op](const Tensor& x) { return without_gil(x.size(), [&] { return op(x); }); });
+  };
+  add("__neg__", ops::neg);
+  add("__pos__", ops::positive);
+  add("__abs__", ops::abs);
+  add("__invert__", ops::bitwise_not);
+  // == gives a tensor, but tensors are still found in dictionaries by identity.
+  tensor.def("__hash__", [](nb::handle_t<Tensor> self) {
+    return static_cast<Py_ssize_t>(reinterpret_cast<std::uintptr_t>(self.ptr()) >> 4U);
+  });
+  // NumPy leaves array + tensor to the tensor.
+  tensor.attr("__array_priority__") = 1000;
+}
+
+std::optional<Operand> bound_from(nb::handle object) {
+  if (object.is_none()) return std::nullopt;
+  return operand_from("clamp", object);
+}
+
+void bind_selection(nb::module_& m) {
+  define_function(
+      m, "where",
+      [](nb::handle condition, nb::handle input, nb::handle other) {
+        const TensorArgument chooses("where", condition);
+        const Operand x = operand_from("where", input);
+        const Operand y = operand_from("where", other);
+        return without_gil(std::max(chooses->size(), work_of(x, y)),
+                           [&] { return ops::where(*chooses, x, y); });
+      },
+      "condition"_a, "input"_a, "other"_a);
+  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  tensor.def(
+      "where",
+      [](nb::handle input, nb::handle condition, nb::handle other) {
+        const TensorArgument chooses("where", condition);
+        const Operand x = operand_from("where", input);
+        const Operand y = operand_from("where", other);
+        return without_gil(work_of(x, y), [&] { return ops::where(*chooses, x, y); });
+      },
+      "condition"_a, "other"_a,
+      nb::sig("def where(self, condition: object, other: object) -> Tensor"),
+      "This tensor where the condition is true, other elsewhere.");
+  for (const char* const name : {"clamp", "clip"}) {
+    define(
+        m, name,
+        [](nb::handle input, nb::handle low, nb::handle high) {
+          const TensorArgument x("clamp", input);
+          const auto min = bound_from(low);
+          const auto max = bound_from(high);
+          return without_gil(x->size(), [&] { return ops::clamp(*x, min, max); });
+        },
+        "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+    define_in_place(
+        name,
+        +[](Tensor& x, nb::handle low, nb::handle high) {
+          ops::clamp_(x, bound_from(low), bound_from(high));
+        },
+        "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+  }
+  define(
+      m, "lerp",
+      [](nb::handle input, nb::handle end, nb::handle weight) {
+        const TensorArgument x("lerp", input);
+        const Operand y = operand_from("lerp", end);
+        const Operand w = operand_from("lerp", weight);
+        return without_gil(x->size(), [&] { return ops::lerp(*x, y, w); });
+      },
+      "end"_a, "weight"_a);
+  define_in_place(
+      "lerp",
+      +[](Tensor& x, nb::handle end, nb::handle weight) {
+        ops::lerp_(x, operand_from("lerp", end), operand_from("lerp", weight));
+      },
+      "end"_a, "weight"_a);
+}
+
+}  // namespace
+
+Operand operand_from(const char* operation, nb::handle object) {
+  if (is_number(object)) return scalar_from(operation, object);
+  return *TensorArgument(operation, object);
+}
+
+void bind_elementwise(nb::module_& m) {
+  for (const Unary* const op : ops::unary_ops) {
+    define_unary(m, *op, op->name);
+    for (const char* const alias : op->aliases) {
+      if (alias != nullptr) define_unary(m, *op, alias);
+    }
+  }
+  for (const Binary* const op : ops::binary_ops) {
+    define_binary(m, *op, op->name);
+    for (const char* const alias : op->aliases) {
+      if (alias != nullptr) define_binary(m, *op, alias);
+    }
+    if (op->symbol != nullptr) define_symbol(*op);
+  }
+  define_unary_symbols();
+  bind_selection(m);
+}
+
+}  // namespace loup::python
