@@ -1,6 +1,7 @@
 """Every binary operator: its reference, one entry each."""
 
 import numpy as np
+
 from op_cases import special
 from op_cases.elementwise import ANYWHERE, AROUND_ZERO, POSITIVE, Elementwise
 

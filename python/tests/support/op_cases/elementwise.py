@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from op_cases.values import DTYPES, FLOATS, INTEGERS, array, assert_near, compute_dtype, dtype_name
 
 import loup
+from op_cases.values import DTYPES, FLOATS, INTEGERS, array, assert_near, compute_dtype, dtype_name
 
 Interval = tuple[float, float]
 Domain = tuple[Interval, ...]

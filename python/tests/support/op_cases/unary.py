@@ -1,6 +1,7 @@
 """Every unary operator: its reference, one entry each."""
 
 import numpy as np
+
 from op_cases import special
 from op_cases.elementwise import (
     AROUND_ZERO,
