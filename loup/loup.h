@@ -27,6 +27,7 @@
 #include "loup/ops/select.h"
 #include "loup/ops/unary.h"
 #include "loup/ops/in_place.h"
+#include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/shape.h"
 #include "loup/ops/views.h"

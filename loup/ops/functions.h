@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "loup/ops/function.h"
+#include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/select.h"
@@ -16,6 +17,7 @@ namespace loup::ops {
 inline constexpr std::array all_functions = {
     FunctionList{"logic", logic_functions},
     FunctionList{"selection", select_functions},
+    FunctionList{"gather", gather_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
 };
