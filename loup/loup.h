@@ -23,6 +23,7 @@
 #include "loup/ops/elementwise.h"
 #include "loup/ops/functions.h"
 #include "loup/ops/logic.h"
+#include "loup/ops/masking.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/select.h"
 #include "loup/ops/unary.h"

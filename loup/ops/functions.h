@@ -7,6 +7,7 @@
 #include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/logic.h"
+#include "loup/ops/masking.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
 
@@ -18,6 +19,7 @@ inline constexpr std::array all_functions = {
     FunctionList{"logic", logic_functions},
     FunctionList{"selection", select_functions},
     FunctionList{"gather", gather_functions},
+    FunctionList{"masking", masking_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
 };
