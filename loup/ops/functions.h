@@ -5,10 +5,12 @@
 
 #include "loup/ops/dropout.h"
 #include "loup/ops/function.h"
+#include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
+#include "loup/ops/masking.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
 
@@ -19,6 +21,8 @@ namespace loup::ops {
 inline constexpr std::array all_functions = {
     FunctionList{"logic", logic_functions},
     FunctionList{"selection", select_functions},
+    FunctionList{"gather", gather_functions},
+    FunctionList{"masking", masking_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
     FunctionList{"random", random_functions},
