@@ -186,10 +186,8 @@ Tensor take(const Lookup& lookup, const Tensor& x) {
   if (!kernels::gather(lookup.shape, result.array(), found.array())) found.check();
   if (autograd::is_recorded(x)) {
     autograd::record(lookup.operation, result, {x}, saved_indices(lookup),
-                     [remembered = Remembered(lookup)](
-                         const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {spread(remembered(saved), g)};
-                     });
+                     [remembered = Remembered(lookup)](const Saved& saved, const Gradient& g)
+                         -> std::vector<Gradient> { return {spread(remembered(saved), g)}; });
   }
   return result;
 }
@@ -200,10 +198,8 @@ Tensor spread(const Lookup& lookup, const Tensor& y) {
   write_sum(lookup, result, y);
   if (autograd::is_recorded(y)) {
     autograd::record(lookup.operation, result, {y}, saved_indices(lookup),
-                     [remembered = Remembered(lookup)](
-                         const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {take(remembered(saved), g)};
-                     });
+                     [remembered = Remembered(lookup)](const Saved& saved, const Gradient& g)
+                         -> std::vector<Gradient> { return {take(remembered(saved), g)}; });
   }
   return result;
 }
@@ -223,8 +219,7 @@ Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y) {
 
 Tensor add_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   return changed(
-      lookup, x, y,
-      [&](const Tensor& to, const Tensor& from) { write_sum(lookup, to, from); },
+      lookup, x, y, [&](const Tensor& to, const Tensor& from) { write_sum(lookup, to, from); },
       [](const Lookup&, const Gradient& g) { return g; },
       [](const Lookup& again, const Gradient& g) { return take(again, g); });
 }
@@ -238,6 +233,8 @@ void put_(const Lookup& lookup, Tensor& x, const Tensor& y) {
       put);
 }
 
-void add_at_(const Lookup& lookup, Tensor& x, const Tensor& y) { change(lookup, x, y, write_sum, add_at); }
+void add_at_(const Lookup& lookup, Tensor& x, const Tensor& y) {
+  change(lookup, x, y, write_sum, add_at);
+}
 
 }  // namespace loup::ops

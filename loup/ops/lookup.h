@@ -4,8 +4,8 @@
 
 #include "loup/tensor/tensor.h"
 
-// Elements found by indices: what gather, scatter, index_select and x[i, j] have in common. A lookup
-// is linear in the elements, and each of these functions is the gradient of another.
+// Elements found by indices: what gather, scatter, index_select and x[i, j] have in common. A
+// lookup is linear in the elements, and each of these functions is the gradient of another.
 
 namespace loup::ops {
 
@@ -27,8 +27,8 @@ Tensor take(const Lookup& lookup, const Tensor& x);
 /// Zeros of shape `source`, with the elements of `y` added where they are found.
 Tensor spread(const Lookup& lookup, const Tensor& y);
 
-/// `x` with the elements of `y`, of the lookup's shape, in place of those that are found; of several
-/// for one place the last. Converts `y` to x's dtype.
+/// `x` with the elements of `y`, of the lookup's shape, in place of those that are found; of
+/// several for one place the last. Converts `y` to x's dtype.
 Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y);
 /// `x` with the elements of `y` added to those that are found, in order. Half types are added up in
 /// float32.
