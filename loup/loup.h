@@ -22,6 +22,7 @@
 #include "loup/ops/copy.h"
 #include "loup/ops/elementwise.h"
 #include "loup/ops/functions.h"
+#include "loup/ops/index.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/masking.h"
 #include "loup/ops/operators.h"
