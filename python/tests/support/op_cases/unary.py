@@ -89,7 +89,9 @@ UNARY: dict[str, Elementwise] = {
         *POSITIVE,
         ulps=8,
         absolute=True,
-        prepare=lambda x: (np.where(x < -40, 5, x),),  # as far as the reference reaches
+        prepare=lambda x: (
+            np.where(x < -40, x.dtype.type(5), x),
+        ),  # as far as the reference reaches
         options=tuple(({"n": n}, partial(special.polygamma, n)) for n in (1, 2, 5)),
     ),
     "positive": exact(same),
