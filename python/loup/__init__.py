@@ -16,16 +16,6 @@ from loup.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked
 # Not part of the interface: for tests, or under another name.
 _private = {"choose_target", "output_mask", "version"}
 
-__all__ = [
-    "MaskedTensor",
-    "__version__",
-    "as_masked_tensor",
-    "is_masked_tensor",
-    "masked",
-    "masked_tensor",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["__version__", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ += ["ones", "ones_like", "zeros", "zeros_like"]
 __all__ += [name for name in vars(_loup) if not name.startswith("_") and name not in _private]
