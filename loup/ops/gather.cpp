@@ -58,8 +58,9 @@ Lookup slice_lookup(const char* operation, const Tensor& x, std::int64_t wanted_
   shape[dim] = vector.size();
   Layout repeated{shape, Dims::filled(shape.size(), 0), vector.layout().offset};
   repeated.strides[dim] = vector.strides()[0];
-  return {operation, shape, source, all_dims_but(source.size(), dim), dim,
-          {vector.with_layout(repeated)}};
+  return {operation, shape,
+          source,    all_dims_but(source.size(), dim),
+          dim,       {vector.with_layout(repeated)}};
 }
 
 /// What of `source` is written where the lookup looks.

@@ -12,8 +12,11 @@ NB_MODULE(_loup, m) {
   python::bind_create(m);
   python::bind_elementwise(m);
   python::bind_logic(m);
+  python::bind_gather(m);
+  python::bind_masking(m);
   python::bind_join(m);
   python::bind_shape(m);
+  python::bind_random(m);
   python::bind_masked(m);
   python::bind_system(m);
 }
