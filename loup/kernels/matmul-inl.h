@@ -203,26 +203,6 @@ void pack_right(const ConstPlane& b, std::int64_t depth, std::int64_t cols, void
 }
 
 template <class T>
-bool is_finite(const void* elements, std::int64_t count) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const hn::ScalableTag<T> d;
-    constexpr std::int64_t N = lanes<decltype(d)>;
-    const T* const x = static_cast<const T*>(elements);
-    // Infinity and NaN times 0 are NaN, which no sum loses.
-    auto sum = hn::Zero(d);
-    std::int64_t i = 0;
-    for (; i + N <= count; i += N) sum = hn::MulAdd(hn::LoadU(d, x + i), hn::Zero(d), sum);
-    T rest = hn::GetLane(hn::SumOfLanes(d, sum));
-    for (; i < count; ++i) rest += x[i] * 0;
-    return rest == 0;
-  } else {
-    static_cast<void>(elements);
-    static_cast<void>(count);
-    return true;
-  }
-}
-
-template <class T>
 inline constexpr MatmulKernel matmul_kernel_of{
     .tile_rows = most_rows,
     .tile_cols = tile_width<T>,
@@ -233,7 +213,6 @@ inline constexpr MatmulKernel matmul_kernel_of{
     .multiply_counted = multiply_counted<T>,
     .rows_times_vector = rows_times_vector<T>,
     .vector_times_columns = vector_times_columns<T>,
-    .is_finite = is_finite<T>,
 };
 
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -51,8 +51,6 @@ struct MatmulKernel {
   /// out[j] (+)= the product of `x` and column j, where rows are contiguous.
   void (*vector_times_columns)(const void* x, const void* b, std::int64_t b_row, std::int64_t depth,
                                std::int64_t cols, void* out, bool adds);
-
-  bool (*is_finite)(const void* elements, std::int64_t count);
 };
 
 const MatmulKernel& matmul_f32();

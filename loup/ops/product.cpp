@@ -10,6 +10,7 @@
 #include "loup/kernels/matmul.h"
 #include "loup/memory/pool.h"
 #include "loup/ops/copy.h"
+#include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
 namespace loup::ops {
@@ -347,6 +348,8 @@ void multiply_all(const Size& size, const Operands& first, const Axes<2>& batch)
 
 }  // namespace
 
+bool is_row_major(const Tensor& x) { return is_row_major(plane_of(x)); }
+
 Tensor product(const Tensor& a, const Tensor& b) {
   const int last = a.ndim() - 1;
   Shape shape = a.shape();
@@ -360,6 +363,44 @@ Tensor product(const Tensor& a, const Tensor& b) {
   } else if (c.size() > 0) {
     multiply_all(size, {plane_of(a), plane_of(b), c.raw_data()}, batch_of(a, b));
   }
+  return to(c, a.dtype());
+}
+
+Tensor product_counted(const Tensor& a, const std::optional<Tensor>& a_mask, const Tensor& b,
+                       const std::optional<Tensor>& b_mask) {
+  const ComputeType type = compute_type(a.dtype());
+  const kernels::MatmulKernel& kernel = kernels::matmul_kernel(type);
+  const Tensor c = zeros({a.size(0), b.size(1)}, storage_type(type));
+  const Size size{kernel, c.dtype(), a.size(0), b.size(1), a.size(1)};
+  const Tensor all = ones({1, 1}, DType::boolean);
+  const auto mask_of = [&](const std::optional<Tensor>& mask, const Tensor& x) {
+    return mask ? plane_of(*mask)
+                : plane_of(all.with_layout(broadcast("", "", all.layout(), x.shape())));
+  };
+  const Operands values{plane_of(a), plane_of(b), c.raw_data()};
+  const Operands masks{mask_of(a_mask, a), mask_of(b_mask, b), nullptr};
+  const Side left(size, true);
+  const Side right(size, false);
+  const std::int64_t block = 8 * kernel.tile_rows;
+  parallel_for(ceil_div(size.m, block), size.work(), [&](std::int64_t task) {
+    const Range rows = part_of(size.m, block, task);
+    const Range cols{0, size.n};
+    const std::int64_t most = std::min(size.k, depth_block);
+    const Buffer a_values(left.bytes(rows.count, most));
+    const Buffer a_counts(left.bytes(rows.count, most));
+    const Buffer b_values(right.bytes(size.n, most));
+    const Buffer b_counts(right.bytes(size.n, most));
+    for (std::int64_t q = 0; q < size.k; q += depth_block) {
+      const Range depth{q, std::min(depth_block, size.k - q)};
+      left.pack(values, rows, depth, a_values.data());
+      left.pack(masks, rows, depth, a_counts.data());
+      right.pack(values, cols, depth, b_values.data());
+      right.pack(masks, cols, depth, b_counts.data());
+      kernel.multiply_counted(a_values.data(), a_counts.data(), b_values.data(), b_counts.data(),
+                              rows.count, depth.count, cols.count,
+                              values.c + rows.first * size.n * size.item(), size.n, q > 0);
+    }
+  });
   return to(c, a.dtype());
 }
 
