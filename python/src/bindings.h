@@ -42,6 +42,7 @@ void bind_gather(nb::module_& m);
 void bind_masking(nb::module_& m);
 void bind_join(nb::module_& m);
 void bind_elementwise(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
 void bind_random(nb::module_& m);

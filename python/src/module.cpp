@@ -12,6 +12,7 @@ NB_MODULE(_loup, m) {
   python::bind_create(m);
   python::bind_elementwise(m);
   python::bind_logic(m);
+  python::bind_linalg(m);
   python::bind_gather(m);
   python::bind_masking(m);
   python::bind_join(m);
