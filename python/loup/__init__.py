@@ -11,7 +11,7 @@ from loup import _loup, masked
 from loup._loup import *  # noqa: F403  (every operator and dtype; the list is the library's own)
 from loup._loup import version as __version__
 from loup.creation import ones, ones_like, zeros, zeros_like
-from loup.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
+from loup.masked import is_masked_tensor, masked_tensor
 
 # Not part of the interface: for tests, or under another name.
 _private = {"choose_target", "output_mask", "version"}
