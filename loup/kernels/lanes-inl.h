@@ -101,7 +101,7 @@ void map_unary(const void* const* inputs, void* out, std::int64_t count, const d
     Access::store(d, op(d, Access::load(d, x_rest)), y_rest);
     std::copy_n(y_rest, count - i, y + i);
   } else {
-    for (; i < count; ++i) y[i] = op(x[i]);
+    for (; i < count; ++i) y[i] = static_cast<typename Access::Out>(op(x[i]));
   }
 }
 
@@ -128,7 +128,7 @@ void map_binary(const void* const* inputs, void* out, std::int64_t count,
     Access::store(d, op(d, Access::load(d, a_rest), Access::load(d, b_rest)), y_rest);
     std::copy_n(y_rest, count - i, y + i);
   } else {
-    for (; i < count; ++i) y[i] = op(a[i], b[i]);
+    for (; i < count; ++i) y[i] = static_cast<typename Access::Out>(op(a[i], b[i]));
   }
 }
 

@@ -3,10 +3,13 @@
 #include <array>
 #include <string_view>
 
+#include "loup/ops/dropout.h"
 #include "loup/ops/function.h"
 #include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/logic.h"
+#include "loup/ops/random.h"
+#include "loup/ops/sampling.h"
 #include "loup/ops/masking.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
@@ -22,6 +25,9 @@ inline constexpr std::array all_functions = {
     FunctionList{"masking", masking_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
+    FunctionList{"random", random_functions},
+    FunctionList{"sampling", sampling_functions},
+    FunctionList{"dropout", dropout_functions},
 };
 
 /// The description of a listed function; null when there is none of that name.

@@ -24,33 +24,25 @@ using autograd::SavedTensor;
 using kernels::ElementwiseKernel;
 using kernels::TernaryOp;
 
-/// Three operands with the shape they have in common; numbers as 0-d tensors of `dtype`.
+/// The operands of a recorded call: numbers as tensors, all with the shape of the output.
 struct Operands {
-  Operands(const char* name, DType dtype, const Operand& x, const Operand& y, const Operand& z) {
-    const Operand* const given[] = {&x, &y, &z};
-    for (std::size_t i = 0; i < 3; ++i) {
-      tensors[i] = given[i]->is_number() ? to(given[i]->tensor(), dtype) : given[i]->tensor();
-      shape = i == 0 ? tensors[i].shape() : common_shape(name, shape, tensors[i].shape());
-    }
-    for (Tensor& tensor : tensors) tensor = repeated(name, tensor, shape);
-  }
-  bool is_recorded(std::size_t first = 0) const {
-    for (std::size_t i = first; i < 3; ++i) {
-      if (autograd::is_recorded(tensors[i])) return true;
-    }
-    return false;
-  }
+  Operands(const char* name, DType dtype, const Shape& shape, const Operand& x, const Operand& y,
+           const Operand& z)
+      : tensors{repeated(name, x.as_tensor(dtype), shape),
+                repeated(name, y.as_tensor(dtype), shape),
+                repeated(name, z.as_tensor(dtype), shape)} {}
 
-  Shape shape;
   std::array<Tensor, 3> tensors;
 };
 
-Tensor run_ternary(const char* name, TernaryOp op, DType dtype, const Operands& operands) {
+Tensor run_ternary(const char* name, TernaryOp op, DType dtype, const Operand& x, const Operand& y,
+                   const Operand& z) {
   const ElementwiseKernel* const kernel = kernels::find_ternary(op, compute_type(dtype));
   if (kernel == nullptr) {
     throw DTypeError("{}: expected a floating dtype, got {}", name, dtype);
   }
-  return run_elementwise(*kernel, operands.shape, dtype, operands.tensors);
+  const Operand* const operands[] = {&x, &y, &z};
+  return run_elementwise(name, *kernel, dtype, operands);
 }
 
 std::vector<SavedTensor> saved_of(const Operands& operands) {
@@ -92,10 +84,11 @@ Tensor where(const Tensor& condition, const Operand& yes, const Operand& no) {
   }
   const Operand* const values[] = {&yes, &no};
   const DType dtype = result_type(values);
-  const Operands operands("where", dtype, condition, yes, no);
-  Tensor out =
-      run_elementwise(kernels::where_kernel(dtype), operands.shape, dtype, operands.tensors);
-  if (operands.is_recorded(1) && is_floating(dtype)) {
+  const Operand chooses_from(condition);
+  const Operand* const all[] = {&chooses_from, &yes, &no};
+  Tensor out = run_elementwise("where", kernels::where_kernel(dtype), dtype, all);
+  if ((yes.is_recorded() || no.is_recorded()) && is_floating(dtype)) {
+    const Operands operands("where", dtype, out.shape(), condition, yes, no);
     const auto& [chooses, a, b] = operands.tensors;
     autograd::record("where", out, {a, b}, {SavedTensor(chooses)},
                      [types = std::array{a.dtype(), b.dtype()}](
@@ -124,10 +117,12 @@ Tensor clamp(const Tensor& x, const std::optional<Operand>& low,
   if (dtype == DType::boolean) {
     throw DTypeError("clamp: expected a numeric dtype, got {}", dtype);
   }
-  const Operands operands("clamp", dtype, x, bound_or(low, dtype, true),
-                          bound_or(high, dtype, false));
-  Tensor out = run_ternary("clamp", TernaryOp::clamp, dtype, operands);
-  if (operands.is_recorded() && is_floating(dtype)) {
+  const Operand lowest = bound_or(low, dtype, true);
+  const Operand highest = bound_or(high, dtype, false);
+  Tensor out = run_ternary("clamp", TernaryOp::clamp, dtype, first, lowest, highest);
+  const bool is_recorded = first.is_recorded() || lowest.is_recorded() || highest.is_recorded();
+  if (is_recorded && is_floating(dtype)) {
+    const Operands operands("clamp", dtype, out.shape(), first, lowest, highest);
     const auto& [a, b, c] = operands.tensors;
     autograd::record("clamp", out, {a, b, c}, saved_of(operands), clamp_rule);
   }
@@ -138,9 +133,9 @@ Tensor lerp(const Tensor& a, const Operand& b, const Operand& weight) {
   const Operand first(a);
   const Operand* const given[] = {&first, &b, &weight};
   const DType dtype = result_type(given);
-  const Operands operands("lerp", dtype, a, b, weight);
-  Tensor out = run_ternary("lerp", TernaryOp::lerp, dtype, operands);
-  if (operands.is_recorded()) {
+  Tensor out = run_ternary("lerp", TernaryOp::lerp, dtype, first, b, weight);
+  if (first.is_recorded() || b.is_recorded() || weight.is_recorded()) {
+    const Operands operands("lerp", dtype, out.shape(), first, b, weight);
     const auto& [x, y, w] = operands.tensors;
     autograd::record("lerp", out, {x, y, w}, saved_of(operands),
                      [](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {

@@ -44,6 +44,7 @@ void bind_join(nb::module_& m);
 void bind_elementwise(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_random(nb::module_& m);
 void bind_shape(nb::module_& m);
 void bind_system(nb::module_& m);
 

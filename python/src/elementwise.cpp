@@ -36,7 +36,10 @@ bool is_operand(nb::handle object) {
 }
 
 std::int64_t work_of(const Operand& x, const Operand& y) {
-  return std::max(x.tensor().size(), y.tensor().size());
+  const auto size = [](const Operand& operand) {
+    return operand.is_number() ? 1 : operand.tensor().size();
+  };
+  return std::max(size(x), size(y));
 }
 
 /// A parameter of a unary operator: a number, one of its words, or None for the default.
@@ -281,7 +284,8 @@ void bind_selection(nb::module_& m) {
 
 Operand operand_from(const char* operation, nb::handle object) {
   if (is_number(object)) return scalar_from(operation, object);
-  return *TensorArgument(operation, object);
+  if (const Tensor* const tensor = tensor_in(object)) return *tensor;
+  return as_tensor(operation, object);
 }
 
 void bind_elementwise(nb::module_& m) {

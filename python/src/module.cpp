@@ -16,6 +16,7 @@ NB_MODULE(_loup, m) {
   python::bind_masking(m);
   python::bind_join(m);
   python::bind_shape(m);
+  python::bind_random(m);
   python::bind_masked(m);
   python::bind_system(m);
 }
