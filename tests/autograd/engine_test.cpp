@@ -152,11 +152,11 @@ TEST(Engine, RunsOnSeveralThreadsAtOnce) {
 }
 
 TEST(Engine, LosesNothingWhenThreadsShareALeaf) {
-  const Tensor x = leaf(ones({1000}, DType::f64));
+  const Tensor x = leaf(ones({20'000}, DType::f64));  // long enough to be interrupted while adding
   on_threads(4, [&](int t) {
-    for (int i = 0; i < 100; ++i) backward(sum(x * static_cast<double>(t + 1)));
+    for (int i = 0; i < 250; ++i) backward(sum(x * static_cast<double>(t + 1)));
   });
-  EXPECT_EQ(grad_of(x), Values(1000, 1000));
+  EXPECT_EQ(grad_of(x), Values(20'000, 2500));
 }
 
 TEST(Engine, LetsThreadsShareARetainedRecord) {
