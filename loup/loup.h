@@ -24,6 +24,7 @@
 #include "loup/ops/elementwise.h"
 #include "loup/ops/functions.h"
 #include "loup/ops/generator.h"
+#include "loup/ops/index.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/masking.h"
 #include "loup/ops/operators.h"

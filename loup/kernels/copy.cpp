@@ -90,6 +90,12 @@ void copy_typed(const Plane& to, const ConstPlane& from, std::int64_t rows, std:
                         reinterpret_cast<const std::uint8_t*>(in), from.col, rows, cols);
     }
   }
+  if (to.col == 1 && from.col == 0) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::fill_n(out + r * to.row, cols, convert<To>(in[r * from.row]));
+    }
+    return;
+  }
   for (std::int64_t r0 = 0; r0 < rows; r0 += square) {
     const std::int64_t r1 = std::min(rows, r0 + square);
     for (std::int64_t c0 = 0; c0 < cols; c0 += square) {

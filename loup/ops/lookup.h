@@ -22,6 +22,9 @@ struct Lookup {
 /// DTypeError unless indices may have this dtype: integers, but not bool.
 void check_index_dtype(const char* operation, DType dtype);
 
+/// IndexError when an index is out of range.
+void check_indices(const Lookup& lookup);
+
 /// The elements that are found. IndexError when an index is out of range.
 Tensor take(const Lookup& lookup, const Tensor& x);
 /// Zeros of shape `source`, with the elements of `y` added where they are found.
@@ -33,6 +36,11 @@ Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y);
 /// `x` with the elements of `y` added to those that are found, in order. Half types are added up in
 /// float32.
 Tensor add_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
+
+/// What these two write, into x itself: no checks, no record. `y` has x's dtype, and neither it nor
+/// the indices share memory with x.
+void write_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
+void write_sum_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
 
 /// The same in place; the operation is named as the lookup says.
 void put_(const Lookup& lookup, Tensor& x, const Tensor& y);

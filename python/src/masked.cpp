@@ -215,6 +215,7 @@ void bind_masked(nb::module_& m) {
     std::visit(
         [&](const auto* op) {
           define(functions, *op, "input: object", "typing.Any", "input"_a.none());
+          define(m, *op, "input: object", "typing.Any", "input"_a.none());
           define(tensor, *op, "self", "Tensor");
           define(masked_tensor, *op, "self", "MaskedTensor");
         },

@@ -55,15 +55,6 @@ nb::object to_integer(const Tensor& x) {
   return nb::steal(integer);
 }
 
-void set_item(const Tensor& x, nb::handle key, nb::handle value) {
-  const Tensor view = index(x, key);
-  if (PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) {
-    ops::fill_(view, scalar_from("setitem", value));
-  } else {
-    ops::copy_(view, *TensorArgument("setitem", value));
-  }
-}
-
 Tensor to_dtype(const Tensor& x, DType dtype) {
   return without_gil(x.size(), [&] { return ops::to(x, dtype); });
 }
@@ -148,7 +139,7 @@ void bind_views(nb::class_<Tensor>& tensor) {
           "The dims in reverse order.")
       .def("__getitem__", index, "key"_a.none(),
            nb::sig("def __getitem__(self, key: typing.Any) -> Tensor"))
-      .def("__setitem__", set_item, "key"_a.none(), "value"_a,
+      .def("__setitem__", set_index, "key"_a.none(), "value"_a,
            nb::sig("def __setitem__(self, key: typing.Any, value: object) -> None"));
 }
 
