@@ -15,7 +15,7 @@ from .data import DType
 from .row import ByName, Spelling, TensorCase, mapped
 
 # Where a library keeps functions that have the name of an op.
-PLACES = {"torch": ("", "special.", "nn.functional.")}
+PLACES = {"loup": ("", "Tensor."), "torch": ("", "special.", "nn.functional.", "Tensor.")}
 
 
 def _at(library: str, name: str) -> Any:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .data import Data
-from .row import BY_NAME, Row, Spelling
+from .data import Arguments, Data
+from .row import Row, Spelling
 
 _RNG = np.random.default_rng(1)
 _COUNT = 10_000_000
 
 
-def _random(args: Any, numpy: Spelling = None, torch: Spelling = BY_NAME, **options: Any) -> Row:
-    return Row(args, numpy=numpy, torch=torch, is_checked=False, **options)
+def _random(args: Arguments, numpy: Spelling = None, writes: bool = False) -> Row:
+    return Row(args, numpy=numpy, is_checked=False, writes=writes)
 
 
 def _count(d: Data) -> tuple[Any, ...]:
@@ -50,11 +50,9 @@ ROWS: dict[str, dict[str, Row]] = {
     "rand_like": {"large": _random(_like, lambda x: _floats(x.shape))},
     "randn_like": {"large": _random(_like, lambda x: _normals(x.shape))},
     "randint_like": {"large": _random(lambda d: (*_like(d), 0, 1000))},
-    "uniform_": {"large": _random(_like, torch="Tensor.uniform_", writes=True)},
-    "normal_": {"large": _random(_like, torch="Tensor.normal_", writes=True)},
-    "bernoulli_": {
-        "large": _random(lambda d: (*_like(d), 0.5), torch="Tensor.bernoulli_", writes=True)
-    },
+    "uniform_": {"large": _random(_like, writes=True)},
+    "normal_": {"large": _random(_like, writes=True)},
+    "bernoulli_": {"large": _random(lambda d: (*_like(d), 0.5), writes=True)},
     "randperm": {"large": _random(lambda d: (d.size(1_000_000),), _RNG.permutation)},
     "multinomial": {
         "large": _random(lambda d: (d.uniform(0, 1, 100_000), d.size(1_000_000), True))

@@ -20,8 +20,8 @@ def _matrix(*more: Any) -> Arguments:
     return lambda d: (d.normal(*MATRIX), *more)
 
 
-def _view(*more: Any, numpy: Spelling, **options: Any) -> dict[str, Row]:
-    return {"small": Row(lambda d: (d.normal(16, 16), *more), numpy=numpy, **options)}
+def _view(*more: Any, numpy: Spelling) -> dict[str, Row]:
+    return {"small": Row(lambda d: (d.normal(16, 16), *more), numpy=numpy)}
 
 
 def _vectors(d: Data) -> tuple[Any, ...]:
@@ -42,13 +42,11 @@ ROWS: dict[str, dict[str, Row]] = {
     "unbind": _view(numpy="unstack"),
     "movedim": _view(0, 1, numpy="moveaxis"),
     "swapaxes": _view(0, 1, numpy="swapaxes"),
-    "unflatten": _view(
-        1, (4, 4), numpy=lambda x, dim, sizes: x.reshape(len(x), *sizes), torch="Tensor.unflatten"
-    ),
+    "unflatten": _view(1, (4, 4), numpy=lambda x, dim, sizes: x.reshape(len(x), *sizes)),
     "diagonal": _view(numpy="diagonal"),
     "flip": {"columns": Row(_matrix([1]), has_limit=True)},
     "roll": {"columns": Row(_matrix(100, 1), has_limit=True)},
-    "repeat": {"rows": Row(_matrix((4, 1)), numpy="tile", torch="Tensor.repeat")},
+    "repeat": {"rows": Row(_matrix((4, 1)), numpy="tile")},
     "tile": {"rows": Row(_matrix((4, 1)))},
     "repeat_interleave": {"rows": Row(_matrix(4, 0), numpy="repeat")},
     "tril": {"large": Row(_matrix(), has_limit=True)},
