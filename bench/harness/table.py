@@ -78,7 +78,7 @@ COLUMNS: dict[str, Callable[[Result], Cells]] = {"masked": _masked, "tensor": _t
 def row(result: Result) -> Cells:
     """Return the cells of one task."""
     return [
-        ("task", result.name),
+        (result.group, result.name),
         ("loup", _time(result.ours)),
         *COLUMNS[result.columns](result),
         ("% limit", _number(result.reached()["limit"])),
@@ -109,7 +109,7 @@ def _table(results: list[Result]) -> str:
     columns = [each for each in columns if set(each[1:]) != {"-"} or each[0] in ("loup", "floors")]
     for column in columns:
         width = max(map(len, column))
-        is_text = column[0] in ("task", "best peer", "floors")
+        is_text = column[0] in (results[0].group, "best peer", "floors")
         pad = str.ljust if is_text else str.rjust
         column[:] = [pad(cell, width) for cell in column]
         column.insert(1, "-" * width)

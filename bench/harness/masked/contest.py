@@ -13,7 +13,7 @@ from ..arrays import to_array
 from ..case import Array, Entry, Pass, Peer, reading
 from ..timing import Call
 from . import by_hand, peers, reference
-from .tasks import FAMILIES, MaskedCase
+from .tasks import FAMILIES, Build, MaskedCase
 
 GROUP = "masked"
 
@@ -54,16 +54,15 @@ class MaskedContest:
         return floors.masked(case.op, case.task)
 
 
+CONTEST = MaskedContest()
+
+
+def _entry(op: str, task: str, make: Build) -> Entry:
+    return Entry(GROUP, op, task, CONTEST, lambda: make(op, task))
+
+
 def entries(op: dict[str, Any]) -> Iterator[Entry]:
     """Yield every task of a listed op whose family has masked tasks."""
     for task, make in FAMILIES.get(op["family"], {}).items():
-        if task == "backward" and not op["differentiable"]:
-            continue
-        name = op["name"]
-        yield Entry(
-            GROUP,
-            name,
-            task,
-            MaskedContest(),
-            lambda name=name, task=task, make=make: make(name, task),
-        )
+        if task != "backward" or op["differentiable"]:
+            yield _entry(op["name"], task, make)

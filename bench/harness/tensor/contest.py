@@ -68,6 +68,9 @@ class TensorContest:
         return floors.tensor(case.op, case.task, case.family, numpy_has_it=has_numpy)
 
 
+CONTEST = TensorContest()
+
+
 def _entry(group: str, op: dict[str, Any], task: str, row: Row) -> Entry:
     def make(shrink: int = 1) -> TensorCase:
         return TensorCase(
@@ -81,16 +84,24 @@ def _entry(group: str, op: dict[str, Any], task: str, row: Row) -> Entry:
             args=row.args(Data(shrink)),
         )
 
-    return Entry(group, op["name"], task, TensorContest(), make)
+    return Entry(group, op["name"], task, CONTEST, make)
+
+
+def _rows(op: dict[str, Any]) -> Iterator[tuple[str, str, Row]]:
+    for task, row in elementwise.rows(op).items():
+        yield "elementwise", task, row
+    for group, rows in OF_OPS.items():
+        for task, row in rows.get(op["name"], {}).items():
+            yield group, task, row
 
 
 def entries(op: dict[str, Any]) -> Iterator[Entry]:
     """Yield the tasks of a listed op."""
-    for task, row in elementwise.rows(op).items():
-        yield _entry("elementwise", op, task, row)
-    for group, rows in OF_OPS.items():
-        for task, row in rows.get(op["name"], {}).items():
-            yield _entry(group, op, task, row)
+    found = list(_rows(op))
+    if not found:
+        found = [(op["family"], task, row) for task, row in elementwise.plain_rows(op).items()]
+    for group, task, row in found:
+        yield _entry(group, op, task, row)
 
 
 def others() -> Iterator[Entry]:

@@ -73,6 +73,16 @@ def rows(op: dict[str, Any]) -> dict[str, Row]:
     return _sized(ARGUMENTS.get(op["name"], sample), op["name"]) if sample else {}
 
 
+def plain_rows(op: dict[str, Any]) -> dict[str, Row]:
+    """Return the row of a function that needs nothing but one or two tensors."""
+    parameters = op["signature"].strip("()").split(", ")
+    needed = tuple(each for each in parameters if each != "*" and "=" not in each)
+    sample = {("input",): _one, ("input", "other"): _two}.get(needed)
+    if op["masked"] or sample is None:
+        return {}
+    return {"large": Row(lambda d: sample(d, *SIZES["large"]))}
+
+
 def _sized(sample: Sample, name: str, **options: Any) -> dict[str, Row]:
     options = {"numpy": NUMPY.get(name, BY_NAME), "torch": TORCH.get(name, BY_NAME), **options}
     return {

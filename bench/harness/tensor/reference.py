@@ -62,11 +62,10 @@ def error(results: list[Array], expected: list[Array]) -> float:
 def _distance(got: Array, expected: Array) -> float:
     if got.shape != expected.shape:
         return math.inf
-    differs = got != expected
-    if not differs.any():
-        return 0.0
-    differs &= ~(np.isnan(got) & np.isnan(expected))
-    finite = expected[np.isfinite(expected)]
-    scale = float(np.abs(finite).max(initial=0.0)) or 1.0
-    worst = float(np.abs(got[differs] - expected[differs]).max(initial=0.0)) / scale
-    return worst if math.isfinite(worst) else math.inf
+    scale = float(np.abs(expected).max(initial=0.0, where=np.isfinite(expected))) or 1.0
+    with np.errstate(invalid="ignore"):
+        off = np.abs(got - expected)
+    if not np.isfinite(off).all():  # equal infinities and NaN are right
+        same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+        off = np.where(same, 0.0, np.nan_to_num(off, nan=math.inf))
+    return float(off.max(initial=0.0)) / scale
