@@ -4,10 +4,12 @@
 #include <string_view>
 
 #include "loup/ops/dropout.h"
+#include "loup/ops/einsum.h"
 #include "loup/ops/function.h"
 #include "loup/ops/gather.h"
 #include "loup/ops/join.h"
 #include "loup/ops/logic.h"
+#include "loup/ops/matmul.h"
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
 #include "loup/ops/masking.h"
@@ -27,6 +29,8 @@ inline constexpr std::array all_functions = {
     FunctionList{"shape", shape_functions},
     FunctionList{"random", random_functions},
     FunctionList{"sampling", sampling_functions},
+    FunctionList{"products", matmul_functions},
+    FunctionList{"products", einsum_functions},
     FunctionList{"dropout", dropout_functions},
 };
 

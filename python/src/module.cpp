@@ -9,9 +9,11 @@ NB_MODULE(_loup, m) {
   python::bind_errors(m);
   python::bind_dtype(m);
   python::bind_tensor(m);
+  python::bind_autograd(m);
   python::bind_create(m);
   python::bind_elementwise(m);
   python::bind_logic(m);
+  python::bind_linalg(m);
   python::bind_gather(m);
   python::bind_masking(m);
   python::bind_join(m);
