@@ -180,16 +180,16 @@ HWY_INLINE FloatVec log1p_rest(Floats d, FloatVec f) {
   return hn::Mul(hn::Mul(f, f), hn::MulAdd(f, polynomial<log_rest_float>(d, f), half));
 }
 
-/// k ln 2 + log(1 + f) + low.
-HWY_INLINE FloatVec log_of_reduced(Floats d, FloatVec k, FloatVec f, FloatVec low) {
-  const auto rest = hn::Add(log1p_rest(d, f), low);
+/// k ln 2 + f + rest.
+HWY_INLINE FloatVec log_of_parts(Floats d, FloatVec k, FloatVec f, FloatVec rest) {
   const auto small = hn::MulAdd(k, hn::Set(d, float_ln2_low), rest);
   return hn::MulAdd(k, hn::Set(d, float_ln2_high), hn::Add(small, f));
 }
 
 HWY_INLINE FloatVec log(Floats d, FloatVec x) {
   const auto [k, m] = reduce_log(d, x);
-  const auto result = log_of_reduced(d, k, hn::Sub(m, hn::Set(d, 1.0F)), hn::Zero(d));
+  const auto f = hn::Sub(m, hn::Set(d, 1.0F));
+  const auto result = log_of_parts(d, k, f, log1p_rest(d, f));
   return with_float_log_limits(d, x, result);
 }
 
@@ -233,7 +233,8 @@ HWY_INLINE FloatVec log1p(Floats d, FloatVec x) {
   const auto rounded = hn::Sub(m, one);
   const auto f = hn::Add(rounded, scaled);
   const auto low = hn::Sub(scaled, hn::Sub(f, rounded));
-  const auto result = with_float_log_limits(d, sum, log_of_reduced(d, k, f, low));
+  const auto log = log_of_parts(d, k, f, hn::Add(log1p_rest(d, f), low));
+  const auto result = with_float_log_limits(d, sum, log);
   return hn::CopySign(result, x);
 }
 

@@ -92,12 +92,13 @@ HWY_INLINE V quick_sqrt(D d, V x) {
 /// `result`, but f(x) in the lanes of `wrong`.
 template <double (*f)(double), class D, class V = hn::Vec<D>>
 HWY_NOINLINE V replace_lanes(D d, V x, hn::Mask<D> wrong, V result) {
-  HWY_ALIGN double in[lanes<D>];
-  HWY_ALIGN double out[lanes<D>];
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T in[lanes<D>];
+  HWY_ALIGN T out[lanes<D>];
   hn::Store(x, d, in);
-  hn::Store(hn::IfThenElse(wrong, hn::Set(d, 1.0), hn::Zero(d)), d, out);
+  hn::Store(hn::IfThenElseZero(wrong, hn::Set(d, T{1})), d, out);
   for (std::int64_t i = 0; i < lanes<D>; ++i) {
-    if (out[i] != 0) out[i] = f(in[i]);
+    if (out[i] != 0) out[i] = static_cast<T>(f(in[i]));
   }
   return hn::IfThenElse(wrong, hn::Load(d, out), result);
 }
@@ -322,114 +323,6 @@ HWY_INLINE V log1p(D d, V x) {
   const auto lost = hn::Sub(x, hn::Sub(sum, one));  // what the addition rounded away
   const auto result = hn::CopySign(hn::Add(log<precision>(d, sum), lost), x);
   return hn::IfThenElse(hn::Eq(x, hn::Set(d, infinity)), x, result);
-}
-
-// sin, cos and tan, single precision
-
-/// Beyond this, x minus a multiple of pi is no longer exact enough.
-inline constexpr double largest_angle = 0x1p20;
-inline constexpr double pi_high = 0x1.921fb54400000p+1;  // 33 bits: exact times an integer
-inline constexpr double pi_low = 0x1.0b4611a626331p-33;
-
-/// x - n pi, where 2n is an integer.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V minus_multiple_of_pi(D d, V x, V n) {
-  return hn::NegMulAdd(n, hn::Set(d, pi_low), hn::NegMulAdd(n, hn::Set(d, pi_high), x));
-}
-
-// (sin(r) - r) / r^3 as a function of r^2, for |r| <= pi / 2: 35 bits.
-inline constexpr double sin_rest[] = {-0.16666666626063853, 0.008333331104895645,
-                                      -0.00019840867715554194, 2.7525358573184923e-06,
-                                      -2.3888445243853326e-08};
-
-/// sin(r) for |r| <= pi / 2, negated when `turns`, of which the last bit counts, is odd.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V sin_of_reduced(D d, V r, V turns) {
-  const hn::RebindToUnsigned<D> words;
-  const auto sign = hn::BitCast(d, hn::ShiftLeft<63>(hn::BitCast(words, turns)));
-  const auto square = hn::Mul(r, r);
-  // A product, as a sum would lose the sign of 0.
-  const auto quotient = hn::MulAdd(square, polynomial<sin_rest>(d, square), hn::Set(d, 1.0));
-  return hn::Mul(hn::Xor(r, sign), quotient);
-}
-
-/// An integer's last bits are those of its sum with this.
-inline constexpr double integer_shift = 0x1.8p52;
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V sin(D d, V x) {
-  const auto shift = hn::Set(d, integer_shift);
-  const auto turns = hn::MulAdd(x, hn::Set(d, std::numbers::inv_pi), shift);
-  const auto r = minus_multiple_of_pi(d, x, hn::Sub(turns, shift));
-  return sin_of_reduced(d, r, turns);
-}
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V cos(D d, V x) {
-  // cos(x) = sin(r) (-1)^n with r = x - (n - 1/2) pi.
-  const auto half = hn::Set(d, 0.5);
-  const auto shift = hn::Set(d, integer_shift);
-  const auto turns = hn::Add(hn::MulAdd(x, hn::Set(d, std::numbers::inv_pi), half), shift);
-  const auto r = minus_multiple_of_pi(d, x, hn::Sub(hn::Sub(turns, shift), half));
-  return sin_of_reduced(d, r, turns);
-}
-
-// (tan(r) - r) / r^3 as a function of r^2, for |r| <= pi / 4: 29 bits.
-inline constexpr double tan_rest[] = {
-    0.3333334981031296,   0.13332661348242222,   0.05406015000179833, 0.021280944322104024,
-    0.010839124778436031, 8.522984707453743e-05, 0.004378450462609892};
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V tan(D d, V x) {
-  const hn::RebindToUnsigned<D> words;
-  const auto shift = hn::Set(d, integer_shift);
-  const auto quarters = hn::MulAdd(x, hn::Set(d, 2 * std::numbers::inv_pi), shift);
-  const auto n = hn::Mul(hn::Sub(quarters, shift), hn::Set(d, 0.5));
-  const auto r = minus_multiple_of_pi(d, x, n);
-  const auto square = hn::Mul(r, r);
-  const auto t = hn::MulAdd(hn::Mul(r, square), polynomial<tan_rest>(d, square), r);
-  const auto last = hn::And(hn::BitCast(words, quarters), hn::Set(words, 1));
-  const auto is_odd = hn::RebindMask(d, hn::Ne(last, hn::Zero(words)));
-  return hn::IfThenElse(is_odd, hn::Neg(quick_reciprocal(d, t)), t);
-}
-
-// atan and asin, single precision
-
-// (atan(t) - t) / t^3 as a function of t^2, for |t| <= 1: 31 bits.
-inline constexpr double atan_rest[] = {
-    -0.3333332689810188,   0.19999671078236883,  -0.14279832553202326, 0.1105822083323236,
-    -0.088110818234108,    0.06741577253350944,  -0.04468968129845735, 0.022539658256564475,
-    -0.007317862919529043, 0.0011137707726647792};
-
-/// atan(t) for |t| <= 1.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V atan_of_reduced(D d, V t) {
-  const auto square = hn::Mul(t, t);
-  return hn::MulAdd(hn::Mul(t, square), polynomial<atan_rest>(d, square), t);
-}
-
-// (asin(s) - s) / s^3 as a function of s^2, for |s| <= 1/2: 31 bits.
-inline constexpr double asin_rest[] = {0.16666659971865766,  0.07500505405356168,
-                                       0.044516706763382145, 0.03180990998148625,
-                                       0.014429886765044815, 0.03752927310385192};
-
-/// For |x| <= 1/2 the angle is asin|x|; for larger ones it is acos|x|, which is small then.
-template <class D>
-struct ReducedAsin {
-  hn::Mask<D> is_acos;
-  hn::Vec<D> angle;
-};
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE ReducedAsin<D> reduce_asin(D d, V x) {
-  const auto half = hn::Set(d, 0.5);
-  const auto size = hn::Abs(x);
-  const auto is_acos = hn::Gt(size, half);
-  // acos(x) = 2 asin(sqrt((1 - x) / 2))
-  const auto rest = hn::NegMulAdd(half, size, half);
-  const auto square = hn::IfThenElse(is_acos, rest, hn::Mul(x, x));
-  const auto s = hn::IfThenElse(is_acos, quick_sqrt(d, rest), size);
-  const auto asin = hn::MulAdd(hn::Mul(s, square), polynomial<asin_rest>(d, square), s);
-  return {is_acos, hn::IfThenElse(is_acos, hn::Add(asin, asin), asin)};
 }
 
 }  // namespace loup::kernels::HWY_NAMESPACE
