@@ -103,6 +103,22 @@ HWY_NOINLINE V replace_lanes(D d, V x, hn::Mask<D> wrong, V result) {
   return hn::IfThenElse(wrong, hn::Load(d, out), result);
 }
 
+/// The same for functions of two numbers.
+template <double (*f)(double, double), class D, class V = hn::Vec<D>>
+HWY_NOINLINE V replace_lanes(D d, V x, V y, hn::Mask<D> wrong, V result) {
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T a[lanes<D>];
+  HWY_ALIGN T b[lanes<D>];
+  HWY_ALIGN T out[lanes<D>];
+  hn::Store(x, d, a);
+  hn::Store(y, d, b);
+  hn::Store(hn::IfThenElseZero(wrong, hn::Set(d, T{1})), d, out);
+  for (std::int64_t i = 0; i < lanes<D>; ++i) {
+    if (out[i] != 0) out[i] = static_cast<T>(f(a[i], b[i]));
+  }
+  return hn::IfThenElse(wrong, hn::Load(d, out), result);
+}
+
 // exp
 
 // Adding this to a number below 2^51 rounds it to an integer n; the low bits then hold n + 1023,
@@ -247,7 +263,7 @@ HWY_INLINE V expm1(D d, V x) {
 
 // log
 
-// (log(1 + f) - f) / f^2 between sqrt(1/2) - 1 and sqrt(2) - 1: 30 bits, and 41 bits.
+// (log(1 + f) - f) / f^2 between sqrt(1/2) - 1 and sqrt(2) - 1: 30 bits.
 inline constexpr double log_single[] = {
     -0.4999999975204582,  0.3333331075607971, -0.25000025907106993, 0.20002224380482397,
     -0.166676843356081,   0.1421758043316461, -0.12407332231025925, 0.11901734894738715,
@@ -258,30 +274,49 @@ inline constexpr double log_full[] = {0.6666666666666666,  0.4000000000000089,  
                                       0.13268574999188035, 0.13088606271230044};
 
 /// x = 2^k (1 + f) with an integer k and 1 + f between sqrt(1/2) and sqrt(2), for positive x.
+/// Denormals are taken care of in full precision only.
 template <class V>
 struct ReducedLog {
   V k;
   V f;
 };
-template <class D, class V = hn::Vec<D>>
+template <Precision precision, class D, class V = hn::Vec<D>>
 HWY_INLINE ReducedLog<V> reduce_log(D d, V x) {
+  const auto one = hn::Set(d, 1.0);
+#if HWY_TARGET <= HWY_AVX3
+  // These give what makes the logarithms of 0, infinity and negative numbers right.
+  const V exponent{_mm512_getexp_pd(x.raw)};
+  const V m{_mm512_getmant_pd(x.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+  const auto is_large = hn::Gt(m, hn::Set(d, std::numbers::sqrt2));
+  return {hn::IfThenElse(is_large, hn::Add(exponent, one), exponent),
+          hn::Sub(hn::IfThenElse(is_large, hn::Mul(m, hn::Set(d, 0.5)), m), one)};
+#else
   const hn::RebindToUnsigned<D> words;
-  constexpr auto one = std::bit_cast<std::uint64_t>(1.0);
+  constexpr auto one_bits = std::bit_cast<std::uint64_t>(1.0);
   constexpr auto lowest = std::bit_cast<std::uint64_t>(std::numbers::sqrt2 / 2);
   constexpr auto integer = std::bit_cast<std::uint64_t>(0x1p52);  // its low bits are an integer
-  const auto moved = hn::Add(hn::BitCast(words, x), hn::Set(words, one - lowest));
+  auto bias = hn::Set(d, 0x1p52 + 1023);
+  if constexpr (precision == Precision::full) {
+    const auto is_denormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
+    x = hn::IfThenElse(is_denormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
+    bias = hn::IfThenElse(is_denormal, hn::Set(d, 0x1p52 + 1023 + 54), bias);
+  }
+  const auto moved = hn::Add(hn::BitCast(words, x), hn::Set(words, one_bits - lowest));
   const auto exponent = hn::Or(hn::ShiftRight<52>(moved), hn::Set(words, integer));
   const auto fraction = hn::And(moved, hn::Set(words, 0x000F'FFFF'FFFF'FFFF));
   const auto m = hn::BitCast(d, hn::Add(fraction, hn::Set(words, lowest)));
-  return {hn::Sub(hn::BitCast(d, exponent), hn::Set(d, 0x1p52 + 1023)),
-          hn::Sub(m, hn::Set(d, 1.0))};
+  return {hn::Sub(hn::BitCast(d, exponent), bias), hn::Sub(m, one)};
+#endif
 }
 
 /// `result`, but what a logarithm is where x is not a positive finite number.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V with_log_limits(D d, V x, V result) {
-  const auto zero = hn::Zero(d);
+HWY_INLINE V with_log_limits([[maybe_unused]] D d, [[maybe_unused]] V x, V result) {
+#if HWY_TARGET <= HWY_AVX3
+  return result;  // as reduce_log made it
+#else
   using T = hn::TFromD<D>;
+  const auto zero = hn::Zero(d);
   const auto inf = hn::Set(d, std::numeric_limits<T>::infinity());
   const auto nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
   const auto is_regular = hn::And(hn::Gt(x, zero), hn::Lt(x, inf));
@@ -289,20 +324,17 @@ HWY_INLINE V with_log_limits(D d, V x, V result) {
   auto limit = hn::IfThenElse(hn::Lt(x, zero), nan, x);
   limit = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(inf), limit);
   return hn::IfThenElse(is_regular, result, limit);
+#endif
 }
 
 template <Precision precision, class D, class V = hn::Vec<D>>
 HWY_INLINE V log(D d, V x) {
   if constexpr (precision == Precision::single) {
-    const auto [k, f] = reduce_log(d, x);
+    const auto [k, f] = reduce_log<precision>(d, x);
     const auto log1p = hn::MulAdd(hn::Mul(f, f), polynomial<log_single>(d, f), f);
     return with_log_limits(d, x, hn::MulAdd(k, hn::Set(d, ln2), log1p));
   } else {
-    const auto is_denormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
-    const auto normal = hn::IfThenElse(is_denormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
-    const auto reduced = reduce_log(d, normal);
-    const auto f = reduced.f;
-    const auto k = hn::Sub(reduced.k, hn::IfThenElseZero(is_denormal, hn::Set(d, 54.0)));
+    const auto [k, f] = reduce_log<precision>(d, x);
     const auto s = hn::Div(f, hn::Add(hn::Set(d, 2.0), f));
     const auto square = hn::Mul(s, s);
     // log(1 + f) = 2s + s^3 R = f - (f^2/2 - s (f^2/2 + s^2 R)), where f is exact.
@@ -312,6 +344,20 @@ HWY_INLINE V log(D d, V x) {
     const auto sum = hn::Sub(f, hn::Sub(half_f2, low));
     return with_log_limits(d, x, hn::MulAdd(k, hn::Set(d, ln2_high), sum));
   }
+}
+
+// log2(1 + f) / s as a function of s^2, s = f / (2 + f): 43 bits.
+inline constexpr double log2_of_quotient[] = {2.8853900817779268, 0.9617966939363589,
+                                              0.5770779988193512, 0.41220331868642207,
+                                              0.3201523758542834, 0.2793769634918764};
+
+/// log2(x) for the sake of pow, where the error is multiplied by the exponent. Single precision.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V careful_log2(D d, V x) {
+  const auto [k, f] = reduce_log<Precision::single>(d, x);
+  const auto s = hn::Mul(f, quick_reciprocal(d, hn::Add(hn::Set(d, 2.0), f)));
+  const auto result = hn::MulAdd(s, polynomial<log2_of_quotient>(d, hn::Mul(s, s)), k);
+  return with_log_limits(d, x, result);
 }
 
 /// log(1 + x) with a small relative error also near 0.
