@@ -48,30 +48,6 @@ Tensor added(const Tensor& before, const Tensor& value) {
   return before;
 }
 
-/// Adds to the gradient that a node has collected.
-void collect(Attached& attached, Tensor value) {
-  // Sums are made without the lock. Meanwhile another thread may put its gradient where the one
-  // that is being added to was: then that is added, too.
-  std::optional<Tensor> before;
-  while (true) {
-    {
-      const std::lock_guard lock(attached_mutex());
-      if (!attached.grad) {
-        attached.grad = std::move(value);
-        return;
-      }
-      before = std::exchange(attached.grad, std::nullopt);
-    }
-    try {
-      value = added(*before, value);
-    } catch (...) {
-      const std::lock_guard lock(attached_mutex());
-      if (!attached.grad) attached.grad = std::move(before);
-      throw;
-    }
-  }
-}
-
 void check_replacement(const Tensor& value, const Tensor& replacement) {
   if (replacement.shape() != value.shape()) {
     throw ShapeError("hook: expected a gradient of shape {}, got {}", value.shape(),
@@ -109,6 +85,30 @@ Gradient hooked(Attached& attached, Gradient gradient) {
 }
 
 }  // namespace
+
+void collect(Node& node, Tensor value) {
+  Attached& attached = node.attach();
+  // Sums are made without the lock. Meanwhile another thread may put its gradient where the one
+  // that is being added to was: then that is added, too.
+  std::optional<Tensor> before;
+  while (true) {
+    {
+      const std::lock_guard lock(attached_mutex());
+      if (!attached.grad) {
+        attached.grad = std::move(value);
+        return;
+      }
+      before = std::exchange(attached.grad, std::nullopt);
+    }
+    try {
+      value = added(*before, value);
+    } catch (...) {
+      const std::lock_guard lock(attached_mutex());
+      if (!attached.grad) attached.grad = std::move(before);
+      throw;
+    }
+  }
+}
 
 void Engine::restrict_to(std::span<const Tensor> roots, std::span<const Tensor> wanted) {
   is_restricted_ = true;
@@ -174,7 +174,7 @@ void Engine::visit(Pending& current) {
     if (!is_restricted_ && (node->is_leaf() || attached->retains_grad)) {
       // A leaf has nothing to pass on, so the gradient need not be kept.
       Gradient kept = node->is_leaf() ? std::move(current.gradient) : current.gradient;
-      collect(*attached, own(materialize(std::move(kept))));
+      collect(*node, own(materialize(std::move(kept))));
     }
   }
   if (const auto wanted = found_.find(node.get()); wanted != found_.end()) {

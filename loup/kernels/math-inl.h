@@ -33,7 +33,7 @@ inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <const auto& coefficients, std::size_t from, std::size_t count, class D, class V>
 HWY_INLINE V polynomial_part(D d, const V* powers) {
   if constexpr (count == 1) {
-    return hn::Set(d, coefficients[from]);
+    return hn::Set(d, static_cast<hn::TFromD<D>>(coefficients[from]));
   } else {
     constexpr std::size_t half = std::bit_floor(count - 1);
     return hn::MulAdd(powers[std::bit_width(half) - 1],
@@ -57,7 +57,9 @@ HWY_INLINE V polynomial(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V clamp(D d, V x, double low, double high) {
   // The order matters: when one operand is NaN, x86 takes the second.
-  return hn::Max(hn::Set(d, low), hn::Min(hn::Set(d, high), x));
+  using T = hn::TFromD<D>;
+  const auto below = hn::Min(hn::Set(d, static_cast<T>(high)), x);
+  return hn::Max(hn::Set(d, static_cast<T>(low)), below);
 }
 
 /// 1/x to 46 bits, for |x| in the range of floats: a third of the time of a division.
@@ -121,6 +123,7 @@ template <class V>
 struct ReducedExp {
   V shifted;  // n + exponent_shift
   V n;
+  V high;  // x - n ln2_high: exact
   V r;
 };
 template <Precision precision, class D, class V = hn::Vec<D>>
@@ -130,10 +133,11 @@ HWY_INLINE ReducedExp<V> reduce_exp(D d, V x) {
   result.shifted = hn::MulAdd(x, hn::Set(d, std::numbers::log2e), shift);
   result.n = hn::Sub(result.shifted, shift);
   if constexpr (precision == Precision::single) {
+    result.high = x;
     result.r = hn::NegMulAdd(result.n, hn::Set(d, ln2), x);
   } else {
-    const auto high = hn::NegMulAdd(result.n, hn::Set(d, ln2_high), x);
-    result.r = hn::NegMulAdd(result.n, hn::Set(d, ln2_low), high);
+    result.high = hn::NegMulAdd(result.n, hn::Set(d, ln2_high), x);
+    result.r = hn::NegMulAdd(result.n, hn::Set(d, ln2_low), result.high);
   }
   return result;
 }
@@ -176,10 +180,32 @@ inline constexpr double exp2_single[] = {
 /// y 2^n also where 2^n itself is no double, as the result may still be one.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V scale(D d, V y, V n) {
+#if HWY_TARGET <= HWY_AVX3
+  (void)d;
+  return V{_mm512_scalef_pd(y.raw, n.raw)};
+#else
   const auto shift = hn::Set(d, exponent_shift);
   const auto half = hn::MulAdd(n, hn::Set(d, 0.5), shift);
   const auto rest = hn::Add(hn::Sub(n, hn::Sub(half, shift)), shift);
   return hn::Mul(hn::Mul(y, power_of_two(d, half)), power_of_two(d, rest));
+#endif
+}
+
+/// y 2^n = exp(x), y within 0.6 units in the last place.
+template <class V>
+struct ExpParts {
+  V y, n;
+};
+template <Precision precision, class D, class V = hn::Vec<D>>
+HWY_INLINE ExpParts<V> exp_parts(D d, V x) {
+  static_assert(precision == Precision::full);
+  const auto one = hn::Set(d, 1.0);
+  const auto e = reduce_exp<precision>(d, x);
+  const auto rest = hn::Mul(hn::Mul(e.r, e.r), polynomial<exp_rest_full>(d, e.r));
+  const auto y = hn::Add(one, e.high);
+  const auto lost = hn::Sub(e.high, hn::Sub(y, one));
+  const auto small = hn::NegMulAdd(e.n, hn::Set(d, ln2_low), lost);
+  return {hn::Add(y, hn::Add(rest, small)), e.n};
 }
 
 template <Precision precision, class D, class V = hn::Vec<D>>
@@ -188,8 +214,8 @@ HWY_INLINE V exp(D d, V x) {
     const auto e = reduce_exp<precision>(d, clamp(d, x, -700, 700));
     return hn::Mul(polynomial<exp_single>(d, e.r), power_of_two(d, e.shifted));
   } else {
-    const auto e = reduce_exp<precision>(d, clamp(d, x, -750, 710));
-    return scale(d, hn::Add(hn::Set(d, 1.0), expm1_near_zero<precision>(d, e.r)), e.n);
+    const auto e = exp_parts<precision>(d, clamp(d, x, -750, 710));
+    return scale(d, e.y, e.n);
   }
 }
 
@@ -216,37 +242,6 @@ HWY_INLINE V expm1(D d, V x) {
   const auto e = reduce_exp<precision>(d, clamp(d, x, -100, 709));
   const auto power = power_of_two(d, e.shifted);
   return hn::MulAdd(power, expm1_near_zero<precision>(d, e.r), hn::Sub(power, one));
-}
-
-// (cosh(r) - 1) / r^2 and (sinh(r) - r) / r^3 as functions of r^2, for |r| <= ln 2 / 2.
-inline constexpr double cosh_rest[] = {0.5000000013438016, 0.04166646463896967,
-                                       0.0013933692361088774};
-inline constexpr double sinh_rest[] = {0.16666666681590542, 0.008333310894812724,
-                                       0.00019891036933701375};
-
-/// Both from the even and the odd part of exp(r), without a second exponential and without
-/// cancellation near 0. Single precision.
-template <class V>
-struct Hyperbolic {
-  V sinh, cosh;
-};
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE Hyperbolic<V> hyperbolic(D d, V x) {
-  const hn::RebindToUnsigned<D> words;
-  constexpr auto halves = std::bit_cast<std::uint64_t>(0.5) + std::bit_cast<std::uint64_t>(0.5);
-  const auto e = reduce_exp<Precision::single>(d, clamp(d, x, -700, 700));
-  const auto half = hn::Set(d, 0.5);
-  const auto up = hn::Mul(half, power_of_two(d, e.shifted));
-  // The exponents of up and down add up to those of 1/2 and 1/2.
-  const auto down = hn::BitCast(d, hn::Sub(hn::Set(words, halves), hn::BitCast(words, up)));
-  const auto square = hn::Mul(e.r, e.r);
-  const auto even = hn::MulAdd(square, polynomial<cosh_rest>(d, square), hn::Set(d, 1.0));
-  const auto cube = hn::Mul(e.r, square);
-  const auto odd = hn::MulAdd(cube, polynomial<sinh_rest>(d, square), e.r);
-  const auto sum = hn::Add(up, down);
-  const auto difference = hn::Sub(up, down);
-  return {hn::MulAdd(odd, sum, hn::Mul(even, difference)),
-          hn::MulAdd(even, sum, hn::Mul(odd, difference))};
 }
 
 // log
@@ -285,10 +280,13 @@ HWY_INLINE ReducedLog<V> reduce_log(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V with_log_limits(D d, V x, V result) {
   const auto zero = hn::Zero(d);
-  const auto is_regular = hn::And(hn::Gt(x, zero), hn::Lt(x, hn::Set(d, infinity)));
+  using T = hn::TFromD<D>;
+  const auto inf = hn::Set(d, std::numeric_limits<T>::infinity());
+  const auto nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
+  const auto is_regular = hn::And(hn::Gt(x, zero), hn::Lt(x, inf));
   if (HWY_LIKELY(hn::AllTrue(d, is_regular))) return result;
-  auto limit = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, not_a_number), x);
-  limit = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -infinity), limit);
+  auto limit = hn::IfThenElse(hn::Lt(x, zero), nan, x);
+  limit = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(inf), limit);
   return hn::IfThenElse(is_regular, result, limit);
 }
 
@@ -350,8 +348,9 @@ HWY_INLINE V sin_of_reduced(D d, V r, V turns) {
   const hn::RebindToUnsigned<D> words;
   const auto sign = hn::BitCast(d, hn::ShiftLeft<63>(hn::BitCast(words, turns)));
   const auto square = hn::Mul(r, r);
-  const auto cube = hn::Mul(r, square);
-  return hn::Xor(hn::MulAdd(cube, polynomial<sin_rest>(d, square), r), sign);
+  // A product, as a sum would lose the sign of 0.
+  const auto quotient = hn::MulAdd(square, polynomial<sin_rest>(d, square), hn::Set(d, 1.0));
+  return hn::Mul(hn::Xor(r, sign), quotient);
 }
 
 /// An integer's last bits are those of its sum with this.

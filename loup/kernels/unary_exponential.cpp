@@ -4,8 +4,8 @@
 // foreach_target.h must come first.
 #include <cmath>
 
+#include "loup/kernels/float_math-inl.h"
 #include "loup/kernels/lanes-inl.h"
-#include "loup/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -13,101 +13,96 @@ namespace {
 
 constexpr Precision single = Precision::single;
 constexpr Precision full = Precision::full;
+using Doubles = hn::ScalableTag<double>;
+using DoubleVec = hn::Vec<Doubles>;
 
-template <Precision precision>
 struct Exp {
   static constexpr std::int64_t cost = 3;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return exp<precision>(d, x);
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return exp(d, x); }
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return exp<full>(d, x); }
 };
 
-template <Precision precision>
 struct Exp2 {
   static constexpr std::int64_t cost = 3;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return exp2<precision>(d, x);
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return exp2(d, x); }
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return exp2<full>(d, x); }
 };
 
 struct Expm1 {
   static constexpr std::int64_t cost = 3;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::CopySign(expm1<single>(d, x), x);
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    return hn::CopySign(expm1(d, x), x);
   }
   double operator()(double x) const { return std::expm1(x); }
 };
 
-template <Precision precision>
 struct Log {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return log<precision>(d, x);
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return log(d, x); }
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return log<full>(d, x); }
 };
 
 struct Log2 {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::Mul(log<single>(d, x), hn::Set(d, std::numbers::log2e));
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return log_to_base<base_two>(d, x); }
   double operator()(double x) const { return std::log2(x); }
 };
 
 struct Log10 {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::Mul(log<single>(d, x), hn::Set(d, std::numbers::log10e));
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return log_to_base<base_ten>(d, x); }
   double operator()(double x) const { return std::log10(x); }
 };
 
 struct Log1p {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return log1p<single>(d, x);
-  }
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return log1p(d, x); }
   double operator()(double x) const { return std::log1p(x); }
 };
 
-/// 1 / (1 + exp(-x)), from the exponential that does not overflow.
-template <Precision precision, class D, class V = hn::Vec<D>>
-HWY_INLINE V sigmoid(D d, V x) {
-  const auto one = hn::Set(d, 1.0);
-  const auto e = exp<precision>(d, hn::Neg(hn::Abs(x)));
-  const auto above = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
-  const auto below = hn::Add(one, e);
-  if constexpr (precision == single) {
-    return hn::Mul(above, quick_reciprocal(d, below));
-  } else {
-    return hn::Div(above, below);
-  }
-}
-
-template <Precision precision>
+/// 1 / (1 + exp(-x)). With e = exp(-|x|) it is base - base e / (1 + e), where base is 1, or e for
+/// negative x: the division's errors come into a small part of the result only.
 struct Sigmoid {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return sigmoid<precision>(d, x);
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto one = hn::Set(d, 1.0F);
+    const auto size = hn::Min(hn::Set(d, 104.0F), hn::Abs(x));
+    const auto e = scale(d, careful_exp(d, hn::Neg(size)));
+    const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
+    return hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
+  }
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    const auto one = hn::Set(d, 1.0);
+    const auto e = exp<full>(d, hn::Neg(hn::Abs(x)));
+    const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
+    return hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
   }
 };
 
-/// The limit at -inf is -0.
-template <Precision precision>
+/// x sigmoid(x), with x in the base; the limit at -inf is -0. The product x exp(x) is scaled last:
+/// it may be a number where exp(x) no longer is.
 struct Silu {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto finite = hn::Max(hn::Set(d, std::numeric_limits<double>::lowest()), x);
-    return hn::Mul(finite, sigmoid<precision>(d, x));
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto one = hn::Set(d, 1.0F);
+    const auto bounded = hn::Max(hn::Set(d, -115.0F), x);
+    const auto parts = careful_exp(d, hn::Neg(hn::Min(hn::Set(d, 115.0F), hn::Abs(x))));
+    const auto e = scale(d, parts);
+    const auto product = scale(d, hn::Mul(bounded, parts.y), parts.n, parts.shifted);
+    const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x);
+    // Without e there is nothing to subtract, and x may be infinite.
+    const auto result = hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
+    return hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result);
+  }
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    const auto one = hn::Set(d, 1.0);
+    const auto bounded = hn::Max(hn::Set(d, -800.0), x);
+    const auto parts = exp_parts<full>(d, hn::Neg(hn::Min(hn::Set(d, 800.0), hn::Abs(x))));
+    const auto e = scale(d, parts.y, parts.n);
+    const auto product = scale(d, hn::Mul(bounded, parts.y), parts.n);
+    const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x);
+    const auto result = hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
+    return hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result);
   }
 };
 
@@ -158,31 +153,60 @@ class Softplus {
   double beta_, threshold_;
 };
 
+// (tanh(x) - x) / x^3 as a function of x^2, for |x| < 0.625: 27 bits.
+constexpr float tanh_rest[] = {-0.3333328F, 0.13331442F, -0.05373972F, 0.020639105F,
+                               -0.0057050087F};
+
 struct Tanh {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto two = hn::Set(d, 2.0);
-    const auto e = expm1<single>(d, hn::Mul(two, hn::Min(hn::Set(d, 20.0), hn::Abs(x))));
-    return hn::CopySign(hn::Mul(e, quick_reciprocal(d, hn::Add(e, two))), x);
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto one = hn::Set(d, 1.0F);
+    const auto size = hn::Abs(x);
+    const auto square = hn::Mul(x, x);
+    const auto near = hn::MulAdd(hn::Mul(size, square), polynomial<tanh_rest>(d, square), size);
+    // 1 - 2 / (exp(2x) + 1)
+    const auto e = reduce_exp(d, hn::Min(hn::Set(d, 20.0F), hn::Add(size, size)));
+    const auto rest = hn::MulAdd(hn::Mul(e.r, e.r), polynomial<exp_rest_float>(d, e.r), e.r);
+    const auto below = hn::MulAdd(hn::Add(one, rest), small_power_of_two(d, e.shifted), one);
+    const auto far = hn::Sub(one, hn::Div(hn::Set(d, 2.0F), below));
+    return hn::CopySign(hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.625F)), near, far), x);
   }
   double operator()(double x) const { return std::tanh(x); }
 };
 
+// (sinh(x) - x) / x^3 as a function of x^2, for |x| < 1: 34 bits.
+constexpr float sinh_rest[] = {0.16666667F, 0.00833335F, 0.0001983616F, 2.8169507e-06F};
+
+/// exp|x| / 2 and, in the same unit, exp(-|x|) / 2 and what the first lost by rounding.
+struct HalfExp {
+  FloatVec up, down, low;
+};
+HWY_INLINE HalfExp half_exp(Floats d, FloatVec x) {
+  const auto half = hn::Set(d, 0.5F);
+  const auto e = careful_exp(d, hn::Min(hn::Set(d, 90.0F), hn::Abs(x)));
+  const auto up = scale(d, hn::Mul(half, e.y), e.n, e.shifted);
+  const auto low = scale(d, hn::Mul(half, e.low), e.n, e.shifted);
+  return {up, hn::Div(hn::Set(d, 0.25F), up), low};
+}
+
 struct Sinh {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::CopySign(hyperbolic(d, x).sinh, x);
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto size = hn::Abs(x);
+    const auto square = hn::Mul(x, x);
+    const auto near = hn::MulAdd(hn::Mul(size, square), polynomial<sinh_rest>(d, square), size);
+    const auto [up, down, low] = half_exp(d, x);
+    const auto far = hn::Sub(up, hn::Sub(down, low));
+    return hn::CopySign(hn::IfThenElse(hn::Lt(size, hn::Set(d, 1.0F)), near, far), x);
   }
   double operator()(double x) const { return std::sinh(x); }
 };
 
 struct Cosh {
   static constexpr std::int64_t cost = 4;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hyperbolic(d, x).cosh;
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto [up, down, low] = half_exp(d, x);
+    return hn::Add(up, hn::Add(down, low));
   }
   double operator()(double x) const { return std::cosh(x); }
 };
@@ -208,8 +232,10 @@ struct Acosh {
   static constexpr std::int64_t cost = 6;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
-    const auto root = hn::Sqrt(hn::MulSub(x, x, hn::Set(d, 1.0)));
-    return log<single>(d, hn::Add(x, root));
+    const auto one = hn::Set(d, 1.0);
+    const auto root = hn::Sqrt(hn::MulSub(x, x, one));
+    // Below 1 something without a logarithm.
+    return log<single>(d, hn::IfThenElse(hn::Lt(x, one), hn::Neg(one), hn::Add(x, root)));
   }
   double operator()(double x) const { return std::acosh(x); }
 };
@@ -229,20 +255,20 @@ struct Atanh {
 
 const ElementwiseKernel* find_f32(UnaryOp op) {
   switch (op) {
-    case UnaryOp::exp: return &unary_kernel<WideLanes, Exp<single>>;
-    case UnaryOp::exp2: return &unary_kernel<WideLanes, Exp2<single>>;
-    case UnaryOp::expm1: return &unary_kernel<WideLanes, Expm1>;
-    case UnaryOp::log: return &unary_kernel<WideLanes, Log<single>>;
-    case UnaryOp::log2: return &unary_kernel<WideLanes, Log2>;
-    case UnaryOp::log10: return &unary_kernel<WideLanes, Log10>;
-    case UnaryOp::log1p: return &unary_kernel<WideLanes, Log1p>;
-    case UnaryOp::sigmoid: return &unary_kernel<WideLanes, Sigmoid<single>>;
+    case UnaryOp::exp: return &unary_kernel<Lanes<float>, Exp>;
+    case UnaryOp::exp2: return &unary_kernel<Lanes<float>, Exp2>;
+    case UnaryOp::expm1: return &unary_kernel<Lanes<float>, Expm1>;
+    case UnaryOp::log: return &unary_kernel<Lanes<float>, Log>;
+    case UnaryOp::log2: return &unary_kernel<Lanes<float>, Log2>;
+    case UnaryOp::log10: return &unary_kernel<Lanes<float>, Log10>;
+    case UnaryOp::log1p: return &unary_kernel<Lanes<float>, Log1p>;
+    case UnaryOp::sigmoid: return &unary_kernel<Lanes<float>, Sigmoid>;
     case UnaryOp::logit: return &unary_kernel<WideLanes, Logit>;
     case UnaryOp::softplus: return &unary_kernel<WideLanes, Softplus<single>>;
-    case UnaryOp::silu: return &unary_kernel<WideLanes, Silu<single>>;
-    case UnaryOp::tanh: return &unary_kernel<WideLanes, Tanh>;
-    case UnaryOp::sinh: return &unary_kernel<WideLanes, Sinh>;
-    case UnaryOp::cosh: return &unary_kernel<WideLanes, Cosh>;
+    case UnaryOp::silu: return &unary_kernel<Lanes<float>, Silu>;
+    case UnaryOp::tanh: return &unary_kernel<Lanes<float>, Tanh>;
+    case UnaryOp::sinh: return &unary_kernel<Lanes<float>, Sinh>;
+    case UnaryOp::cosh: return &unary_kernel<Lanes<float>, Cosh>;
     case UnaryOp::asinh: return &unary_kernel<WideLanes, Asinh>;
     case UnaryOp::acosh: return &unary_kernel<WideLanes, Acosh>;
     case UnaryOp::atanh: return &unary_kernel<WideLanes, Atanh>;
@@ -252,17 +278,17 @@ const ElementwiseKernel* find_f32(UnaryOp op) {
 
 const ElementwiseKernel* find_f64(UnaryOp op) {
   switch (op) {
-    case UnaryOp::exp: return &unary_kernel<Lanes<double>, Exp<full>>;
-    case UnaryOp::exp2: return &unary_kernel<Lanes<double>, Exp2<full>>;
+    case UnaryOp::exp: return &unary_kernel<Lanes<double>, Exp>;
+    case UnaryOp::exp2: return &unary_kernel<Lanes<double>, Exp2>;
     case UnaryOp::expm1: return &unary_kernel<Scalars<double>, Expm1>;
-    case UnaryOp::log: return &unary_kernel<Lanes<double>, Log<full>>;
+    case UnaryOp::log: return &unary_kernel<Lanes<double>, Log>;
     case UnaryOp::log2: return &unary_kernel<Scalars<double>, Log2>;
     case UnaryOp::log10: return &unary_kernel<Scalars<double>, Log10>;
     case UnaryOp::log1p: return &unary_kernel<Scalars<double>, Log1p>;
-    case UnaryOp::sigmoid: return &unary_kernel<Lanes<double>, Sigmoid<full>>;
+    case UnaryOp::sigmoid: return &unary_kernel<Lanes<double>, Sigmoid>;
     case UnaryOp::logit: return &unary_kernel<Scalars<double>, Logit>;
     case UnaryOp::softplus: return &unary_kernel<Scalars<double>, Softplus<full>>;
-    case UnaryOp::silu: return &unary_kernel<Lanes<double>, Silu<full>>;
+    case UnaryOp::silu: return &unary_kernel<Lanes<double>, Silu>;
     case UnaryOp::tanh: return &unary_kernel<Scalars<double>, Tanh>;
     case UnaryOp::sinh: return &unary_kernel<Scalars<double>, Sinh>;
     case UnaryOp::cosh: return &unary_kernel<Scalars<double>, Cosh>;

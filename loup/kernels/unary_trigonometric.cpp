@@ -29,7 +29,7 @@ struct Sin {
   static constexpr std::int64_t cost = 4;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
-    return with_large_angles<scalar_sin>(d, x, hn::CopySign(sin(d, x), x));
+    return with_large_angles<scalar_sin>(d, x, sin(d, x));
   }
   double operator()(double x) const { return std::sin(x); }
 };

@@ -56,11 +56,9 @@ Lookup slice_lookup(const char* operation, const Tensor& x, std::int64_t wanted_
   const Shape source = x.ndim() == 0 ? Shape{1} : x.shape();
   Shape shape = source;
   shape[dim] = vector.size();
-  Layout repeated{shape, Dims::filled(shape.size(), 0), vector.layout().offset};
-  repeated.strides[dim] = vector.strides()[0];
-  return {operation, shape,
-          source,    all_dims_but(source.size(), dim),
-          dim,       {vector.with_layout(repeated)}};
+  Lookup result{operation, shape, source, all_dims_but(source.size(), dim), dim, {}};
+  set_indices(result, {vector}, vector.shape(), dim);
+  return result;
 }
 
 /// What of `source` is written where the lookup looks.

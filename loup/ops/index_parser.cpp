@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "loup/base/error.h"
 #include "loup/ops/masking.h"
@@ -115,6 +116,7 @@ Layout view_of(const Layout& x, const Items& items) {
 
 Lookup lookup_of(const char* operation, const Shape& view, const Items& items) {
   Lookup result{operation, {}, view, {}, {}, {}};
+  std::vector<Tensor> indices;
   Placement placement;
   Shape found;  // of the tensors together
   int dim = 0;
@@ -128,7 +130,7 @@ Lookup lookup_of(const char* operation, const Shape& view, const Items& items) {
       check_index_dtype(operation, tensor->dtype());
       found = common_shape("index", found, tensor->shape());
       result.dims.push_back(dim++);
-      result.indices.push_back(*tensor);
+      indices.push_back(*tensor);
     } else if (std::holds_alternative<std::int64_t>(item)) {
       placement.indexed();
     } else if (std::holds_alternative<Slice>(item)) {
@@ -149,12 +151,7 @@ Lookup lookup_of(const char* operation, const Shape& view, const Items& items) {
     result.moves.insert(place, -1);
     result.shape.insert(place, found[i]);
   }
-  for (Tensor& indices : result.indices) {
-    const Layout whole = broadcast("index", "indices", indices.layout(), found);
-    Layout spread{result.shape, Dims::filled(result.shape.size(), 0), whole.offset};
-    for (int i = 0; i < found.size(); ++i) spread.strides[place + i] = whole.strides[i];
-    indices = indices.with_layout(spread);
-  }
+  set_indices(result, std::move(indices), found, place);
   return result;
 }
 

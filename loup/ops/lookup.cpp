@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
@@ -11,6 +12,7 @@
 #include "loup/kernels/index.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/in_place.h"
+#include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
 namespace loup::ops {
@@ -153,6 +155,21 @@ void check_indices(const Lookup& lookup) {
     throw IndexError("{}: expected an index from {} to {} for dim {}, got {}", lookup.operation,
                      -size, size - 1, lookup.dims[bad->dim], bad->index);
   }
+}
+
+void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found, int place) {
+  for (Tensor& x : indices) {
+    x = x.with_layout(broadcast(lookup.operation, "indices", x.layout(), found));
+  }
+  if (element_count(lookup.shape) == 0 && element_count(found) != 0) {
+    check_indices({lookup.operation, found, lookup.source, {}, lookup.dims, indices});
+  }
+  for (Tensor& x : indices) {
+    Layout whole{lookup.shape, Dims::filled(lookup.shape.size(), 0), x.layout().offset};
+    for (int i = 0; i < found.size(); ++i) whole.strides[place + i] = x.strides()[i];
+    x = x.with_layout(whole);
+  }
+  lookup.indices = std::move(indices);
 }
 
 void write_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {

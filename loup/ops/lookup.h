@@ -24,6 +24,10 @@ void check_index_dtype(const char* operation, DType dtype);
 
 /// IndexError when an index is out of range.
 void check_indices(const Lookup& lookup);
+/// Repeats `indices`, broadcast to shape `found`, over the other dims of lookup.shape: theirs are
+/// those from `place` on. Where the whole shape is empty for other reasons, checks them: no element
+/// will be looked up.
+void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found, int place);
 
 /// The elements that are found. IndexError when an index is out of range.
 Tensor take(const Lookup& lookup, const Tensor& x);

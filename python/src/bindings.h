@@ -37,6 +37,7 @@ nb::object dtype_object(DType dtype);
 void bind_errors(nb::module_& m);
 void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
+void bind_autograd(nb::module_& m);
 void bind_create(nb::module_& m);
 void bind_gather(nb::module_& m);
 void bind_masking(nb::module_& m);

@@ -12,17 +12,16 @@ namespace loup::python {
 
 namespace {
 
-/// An end beyond the range of int64 means as far as there are elements.
-std::optional<std::int64_t> slice_end(nb::handle end) {
-  if (end.is_none()) return std::nullopt;
-  if (PyLong_Check(end.ptr()) == 0) return integer_from("slice", end);
-  return PyNumber_AsSsize_t(end.ptr(), nullptr);
+/// An end or a step beyond the range of int64 means as far as there are elements.
+std::optional<std::int64_t> clipped(nb::handle number) {
+  if (number.is_none()) return std::nullopt;
+  if (PyLong_Check(number.ptr()) == 0) return integer_from("slice", number);
+  return PyNumber_AsSsize_t(number.ptr(), nullptr);
 }
 
 ops::Slice slice_from(nb::handle item) {
-  const nb::object step = item.attr("step");
-  return {slice_end(item.attr("start")), slice_end(item.attr("stop")),
-          step.is_none() ? 1 : integer_from("slice", step)};
+  return {clipped(item.attr("start")), clipped(item.attr("stop")),
+          clipped(item.attr("step")).value_or(1)};
 }
 
 bool is_integer(nb::handle item) {

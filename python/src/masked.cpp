@@ -168,7 +168,7 @@ void bind_masked_tensor(nb::module_& m) {
           "backward",
           [](const MaskedTensor& x) {
             const nb::gil_scoped_release release;
-            autograd::backward(x.get_data());
+            autograd::backward(x.get_data(), {.mask = x.get_mask()});
           },
           "Add the gradient of this tensor to every leaf it was computed from.")
       .def(

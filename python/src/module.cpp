@@ -9,6 +9,7 @@ NB_MODULE(_loup, m) {
   python::bind_errors(m);
   python::bind_dtype(m);
   python::bind_tensor(m);
+  python::bind_autograd(m);
   python::bind_create(m);
   python::bind_elementwise(m);
   python::bind_logic(m);

@@ -158,7 +158,7 @@ BAD_INPUT: dict[str, tuple[Callable[[], object], type, str, str]] = {
     "assignment to a read-only import": (
         lambda: write_item(read_only()),
         loup.ValueError,
-        "fill_: expected ",
+        "index_put_: expected ",
         "got a read-only",
     ),
     "item of many elements": (

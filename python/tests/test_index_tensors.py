@@ -39,12 +39,12 @@ def _items(draw: st.DrawFn, shape: tuple) -> tuple:
             dim += 1
         elif kind == "array" and (size > 0 or 0 in found):
             own = tuple(draw(st.sampled_from([n, n, 1])) for n in found)
-            own = own[draw(st.integers(0, len(own))) :]
+            own = own[draw(st.integers(0, max(len(own) - 1, 0))) :] or (1,)
             numbers = st.integers(-size, size - 1) if size > 0 else st.just(0)
             dtype = draw(st.sampled_from(INDEX_DTYPES[1:]))
             items.append(draw(hnp.arrays(dtype, own, elements=numbers)))
             dim += 1
-        elif kind == "mask":
+        elif kind == "mask" and size > 0:
             count = draw(st.integers(1, min(2, len(shape) - dim)))
             mask = draw(hnp.arrays(bool, shape[dim : dim + count]))
             items.append(mask)
