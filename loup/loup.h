@@ -31,6 +31,7 @@
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
 #include "loup/ops/select.h"
+#include "loup/ops/sort.h"
 #include "loup/ops/unary.h"
 #include "loup/ops/in_place.h"
 #include "loup/ops/gather.h"

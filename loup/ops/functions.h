@@ -13,6 +13,7 @@
 #include "loup/ops/masking.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
+#include "loup/ops/sort.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
@@ -23,6 +24,7 @@ inline constexpr std::array all_functions = {
     FunctionList{"selection", select_functions},
     FunctionList{"gather", gather_functions},
     FunctionList{"masking", masking_functions},
+    FunctionList{"sorting", sort_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
     FunctionList{"random", random_functions},

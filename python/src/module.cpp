@@ -14,6 +14,7 @@ NB_MODULE(_loup, m) {
   python::bind_logic(m);
   python::bind_gather(m);
   python::bind_masking(m);
+  python::bind_sort(m);
   python::bind_join(m);
   python::bind_shape(m);
   python::bind_random(m);
