@@ -30,6 +30,7 @@
 #include "loup/ops/operators.h"
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
+#include "loup/ops/search.h"
 #include "loup/ops/select.h"
 #include "loup/ops/sort.h"
 #include "loup/ops/unary.h"
