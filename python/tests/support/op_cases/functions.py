@@ -1,0 +1,1 @@
+FUNCTIONS: dict[str, object] = {}
