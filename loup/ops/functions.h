@@ -13,8 +13,10 @@
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
 #include "loup/ops/masking.h"
+#include "loup/ops/search.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
+#include "loup/ops/sort.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
@@ -25,6 +27,8 @@ inline constexpr std::array all_functions = {
     FunctionList{"selection", select_functions},
     FunctionList{"gather", gather_functions},
     FunctionList{"masking", masking_functions},
+    FunctionList{"sorting", sort_functions},
+    FunctionList{"search", search_functions},
     FunctionList{"join", join_functions},
     FunctionList{"shape", shape_functions},
     FunctionList{"random", random_functions},

@@ -62,13 +62,6 @@ Gradient take(const Lookup& lookup, const Gradient& g) {
   return result;
 }
 
-/// Only what is live is added up; a place is live where something arrived.
-Gradient spread(const Lookup& lookup, const Gradient& g) {
-  Gradient result{spread(lookup, autograd::materialize(g)), {}};
-  if (g.mask) result.mask = spread(lookup, *g.mask);
-  return result;
-}
-
 /// Where `put` leaves the elements of x as they are.
 Tensor untouched(const Lookup& lookup) {
   const Tensor result = ones(lookup.source, DType::boolean);
@@ -144,6 +137,23 @@ void check_index_dtype(const char* operation, DType dtype) {
   }
 }
 
+Lookup element_lookup(const char* operation, const Shape& source, int dim, const Tensor& index) {
+  check_index_dtype(operation, index.dtype());
+  if (index.ndim() != source.size()) {
+    throw ShapeError("{}: expected indices of {} dims, got shape {}", operation, source.size(),
+                     index.shape());
+  }
+  Dims moves;
+  for (int i = 0; i < source.size(); ++i) {
+    moves.push_back(i == dim ? -1 : i);
+    if (i != dim && index.shape()[i] > source[i]) {
+      throw ShapeError("{}: expected indices nowhere longer than {} but for dim {}, got shape {}",
+                       operation, source, dim, index.shape());
+    }
+  }
+  return {operation, index.shape(), source, moves, dim, {index}};
+}
+
 void check_indices(const Lookup& lookup) {
   std::vector<kernels::IndexedDim> dims;
   for (int k = 0; k < lookup.dims.size(); ++k) {
@@ -210,6 +220,12 @@ Tensor spread(const Lookup& lookup, const Tensor& y) {
                        return {take(unchanged(lookup, saved), g)};
                      });
   }
+  return result;
+}
+
+Gradient spread(const Lookup& lookup, const Gradient& g) {
+  Gradient result{spread(lookup, autograd::materialize(g)), {}};
+  if (g.mask) result.mask = spread(lookup, *g.mask);
   return result;
 }
 
