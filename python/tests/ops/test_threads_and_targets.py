@@ -50,4 +50,5 @@ def test_results_hardly_depend_on_the_instruction_set(name: str, targets: list[s
             else:
                 about = (name, dtype, target)
                 result_dtype = case.result_dtype(dtype)
-                assert_near(array(result), array(best), result_dtype, 2, about=about)
+                # Each is within 1.5 units of the exact result.
+                assert_near(array(result), array(best), result_dtype, 3, about=about)
