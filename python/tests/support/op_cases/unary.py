@@ -63,7 +63,10 @@ UNARY: dict[str, Elementwise] = {
     "floor": exact(np.floor, domain=BETWEEN_INTEGERS),
     "frac": exact(lambda x: x - np.trunc(x), domain=BETWEEN_INTEGERS, takes_integers=False),
     "gelu": smooth(
-        special.gelu, ulps=2000, options=(({"approximate": "tanh"}, special.gelu_tanh),)
+        special.gelu,
+        ulps=2000,
+        single_ulps=4,
+        options=(({"approximate": "tanh"}, special.gelu_tanh),),
     ),
     "i0": smooth(partial(special.bessel, 0), ulps=8),
     "i1": smooth(partial(special.bessel, 1), ulps=8),
