@@ -111,7 +111,9 @@ double digamma(double x) {
 
 double polygamma(double n, double x) {
   if (n == 0) return digamma(x);
-  const double size = std::tgamma(n + 1) * zeta(n + 1, x);
+  // The series for zeta meets inf - inf there.
+  const bool vanishes = std::isinf(x) && x > 0;
+  const double size = vanishes ? 0 : std::tgamma(n + 1) * zeta(n + 1, x);
   return std::fmod(n, 2) == 0 ? -size : size;
 }
 
