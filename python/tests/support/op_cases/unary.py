@@ -90,7 +90,7 @@ UNARY: dict[str, Elementwise] = {
     "polygamma": smooth(
         partial(special.polygamma, 0),
         *POSITIVE,
-        ulps=8,
+        ulps=16,
         absolute=True,
         prepare=lambda x: (
             np.where(x < -40, x.dtype.type(5), x),
