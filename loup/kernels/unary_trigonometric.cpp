@@ -42,7 +42,8 @@ struct Cos {
 struct Tan {
   static constexpr std::int64_t cost = 4;
   HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
-    return with_large_angles<scalar_tan>(d, x, tan(d, x));
+    const auto result = with_large_angles<scalar_tan>(d, x, tan(d, x));
+    return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // the sign of 0 stays
   }
   double operator()(double x) const { return std::tan(x); }
 };

@@ -90,7 +90,7 @@ UNARY: dict[str, Elementwise] = {
     "polygamma": smooth(
         partial(special.polygamma, 0),
         *POSITIVE,
-        ulps=16,
+        ulps=64,
         absolute=True,
         prepare=lambda x: (
             np.where(x < -40, x.dtype.type(5), x),
@@ -119,7 +119,7 @@ UNARY: dict[str, Elementwise] = {
     ),
     "sqrt": exact(np.sqrt, "floating", POSITIVE),
     "square": exact(np.square, domain=((-2.0, 2.0),)),
-    "tan": smooth(np.tan, (-1.2, 1.2)),
+    "tan": smooth(np.tan, (-1.2, 1.2), single_ulps=2),
     "tanh": smooth(np.tanh),
     "trunc": exact(np.trunc, domain=BETWEEN_INTEGERS),
 }
