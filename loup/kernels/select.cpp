@@ -11,9 +11,9 @@ void select(const Shape& shape, const Array& to, const Array& mask, const Array&
 
 void add(const Shape& shape, const Array& to, const Array& a, const Array& b) {
   const Array inputs[] = {a, b};
-  const ElementwiseKernel* const kernel =
-      to.dtype == DType::boolean ? find_boolean(BinaryOp::logical_or)
-                                 : find_binary(BinaryOp::add, compute_type(to.dtype));
+  const ElementwiseKernel* const kernel = to.dtype == DType::boolean
+                                              ? find_boolean(BinaryOp::logical_or)
+                                              : find_binary(BinaryOp::add, compute_type(to.dtype));
   elementwise(*kernel, shape, to, inputs);
 }
 
