@@ -62,7 +62,7 @@ Tensor placed(const Tensor& mask, const Tensor& y) {
 
 /// The number that is filled in, of x's dtype.
 Tensor filling(const char* operation, const Tensor& x, const Operand& value) {
-  if (value.shape().size() != 0) {
+  if (!value.shape().empty()) {
     throw ShapeError("{}: expected a number or a 0-d tensor as value, got shape {}", operation,
                      value.shape());
   }

@@ -63,7 +63,7 @@ Tensor sigmoid(const Call& call, const Tensor& g) {
 }
 Tensor logit(const Call& call, const Tensor& g) {
   const Tensor& x = call.input();
-  const Tensor slope = g / (x * (1 - x));
+  Tensor slope = g / (x * (1 - x));
   const double eps = call.parameter(0);
   if (eps < 0) return slope;
   return where(ops::logical_and(x >= eps, x <= 1 - eps), slope, 0);

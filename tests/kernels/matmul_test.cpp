@@ -19,6 +19,8 @@ using kernels::ConstPlane;
 using kernels::depth_block;
 using kernels::MatmulKernel;
 
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 /// One test runs for each compute type, on each instruction set.
 template <class T>
 class MatmulKernels : public testing::Test {
@@ -118,8 +120,8 @@ TYPED_TEST(MatmulKernels, AddProductsInOrderForEverySizeOfTile) {
                        depth, cols, c.data(), false);
         for (std::int64_t i = 0; i < rows; ++i) {
           for (std::int64_t j = 0; j < cols; ++j) {
-            const T wanted = this->expected(&a[i * depth], 1, &b[j], most_cols, depth);
-            ASSERT_TRUE(same_bits(c[i * cols + j], wanted))
+            const T wanted = this->expected(&a[at(i * depth)], 1, &b[at(j)], most_cols, depth);
+            ASSERT_TRUE(same_bits(c[at(i * cols + j)], wanted))
                 << rows << " x " << cols << " at " << i << ", " << j;
           }
         }
@@ -139,8 +141,8 @@ TYPED_TEST(MatmulKernels, AddToWhatIsThere) {
     this->multiply(this->plane(a.data(), depth, 1), this->plane(b.data(), cols, 1), rows, depth,
                    cols, c.data(), true);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-      const T sum = this->expected(&a[i / cols * depth], 1, &b[i % cols], cols, depth);
-      ASSERT_TRUE(same_bits(c[i], this->add(before[i], sum))) << i;
+      const T sum = this->expected(&a[at(i / cols * depth)], 1, &b[at(i % cols)], cols, depth);
+      ASSERT_TRUE(same_bits(c[at(i)], this->add(before[at(i)], sum))) << i;
     }
   });
 }
@@ -232,8 +234,8 @@ TYPED_TEST(MatmulKernels, ConvertWhatTheyPack) {
         int straight = 0;
         int other = 0;
         for (std::int64_t q = 0; q < depth; ++q) {
-          straight += a[i * depth + q] * b[q * cols + j];
-          other += a[q * rows + i] * b[j * depth + q];
+          straight += a[at(i * depth + q)] * b[at(q * cols + j)];
+          other += a[at(q * rows + i)] * b[at(j * depth + q)];
         }
         ASSERT_EQ(c[i * cols + j], static_cast<T>(straight)) << i << ", " << j;
         ASSERT_EQ(turned[i * cols + j], static_cast<T>(other)) << i << ", " << j;
@@ -276,8 +278,8 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
       for (std::int64_t j = 0; j < cols; ++j) {
         T sum{};
         for (std::int64_t q = 0; q < depth; ++q) {
-          if (a_mask[i * depth + q] == 0 || b_mask[q * cols + j] == 0) continue;
-          sum = this->multiply_add(a[i * depth + q], b[q * cols + j], sum);
+          if (a_mask[at(i * depth + q)] == 0 || b_mask[at(q * cols + j)] == 0) continue;
+          sum = this->multiply_add(a[at(i * depth + q)], b[at(q * cols + j)], sum);
         }
         ASSERT_TRUE(same_bits(c[i * cols + j], sum)) << i << ", " << j;
       }

@@ -196,7 +196,7 @@ std::vector<LinearFunction> sorts() {
 }
 
 std::vector<LinearFunction> assignments() {
-  const auto assigned = [](std::vector<Index> items, const Tensor& values, bool accumulate) {
+  const auto assigned = [](const std::vector<Index>& items, const Tensor& values, bool accumulate) {
     return [=](const Tensor& x) {
       Tensor y = clone(x);
       index_put_(y, items, values.ndim() == 0 ? values : x, accumulate);
