@@ -19,7 +19,10 @@ using kernels::ConstPlane;
 using kernels::depth_block;
 using kernels::MatmulKernel;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+template <class I>
+std::size_t at(I i) {
+  return static_cast<std::size_t>(i);
+}
 
 /// One test runs for each compute type, on each instruction set.
 template <class T>
@@ -164,7 +167,7 @@ TYPED_TEST(MatmulKernels, PackAnyStridesWithoutReadingBeyond) {
           std::vector<T> copy(static_cast<std::size_t>((height * width - 1) * step + 1));
           for (std::int64_t i = 0; i < height; ++i) {
             for (std::int64_t j = 0; j < width; ++j) {
-              copy[(turns ? j * height + i : i * width + j) * step] = x[i * width + j];
+              copy[at((turns ? j * height + i : i * width + j) * step)] = x[at(i * width + j)];
             }
           }
           return copy;
@@ -197,7 +200,7 @@ TYPED_TEST(MatmulKernels, ReadRowsThatAreNotPacked) {
     this->kernel().pack_right(this->plane(b.data(), cols, 1), depth, cols, blocks.aligned_right());
     std::vector<T> turned(rows * depth);
     for (std::int64_t i = 0; i < rows * depth; ++i) {
-      turned[i % depth * rows + i / depth] = values[i];
+      turned[at(i % depth * rows + i / depth)] = values[at(i)];
     }
     std::vector<T> c(rows * cols);
     const Guarded<T> contiguous(values);
@@ -237,8 +240,8 @@ TYPED_TEST(MatmulKernels, ConvertWhatTheyPack) {
           straight += a[at(i * depth + q)] * b[at(q * cols + j)];
           other += a[at(q * rows + i)] * b[at(j * depth + q)];
         }
-        ASSERT_EQ(c[i * cols + j], static_cast<T>(straight)) << i << ", " << j;
-        ASSERT_EQ(turned[i * cols + j], static_cast<T>(other)) << i << ", " << j;
+        ASSERT_EQ(c[at(i * cols + j)], static_cast<T>(straight)) << i << ", " << j;
+        ASSERT_EQ(turned[at(i * cols + j)], static_cast<T>(other)) << i << ", " << j;
       }
     }
   });
@@ -254,10 +257,10 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
   std::vector<std::uint8_t> b_mask = random.mask_bytes(depth * cols, 0.6);
   if constexpr (std::is_floating_point_v<T>) {
     for (std::size_t i = 0; i < a.size(); ++i) {
-      if (a_mask[i] == 0) a[i] = std::numeric_limits<T>::quiet_NaN();
+      if (a_mask[at(i)] == 0) a[at(i)] = std::numeric_limits<T>::quiet_NaN();
     }
     for (std::size_t i = 0; i < b.size(); ++i) {
-      if (b_mask[i] == 0) b[i] = std::numeric_limits<T>::infinity();
+      if (b_mask[at(i)] == 0) b[at(i)] = std::numeric_limits<T>::infinity();
     }
   }
   const auto mask_plane = [](const std::vector<std::uint8_t>& mask, std::int64_t row) {
@@ -281,7 +284,7 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
           if (a_mask[at(i * depth + q)] == 0 || b_mask[at(q * cols + j)] == 0) continue;
           sum = this->multiply_add(a[at(i * depth + q)], b[at(q * cols + j)], sum);
         }
-        ASSERT_TRUE(same_bits(c[i * cols + j], sum)) << i << ", " << j;
+        ASSERT_TRUE(same_bits(c[at(i * cols + j)], sum)) << i << ", " << j;
       }
     }
   });
@@ -293,8 +296,8 @@ TYPED_TEST(MatmulKernels, MultiplyRowsByAVector) {
     for (const std::int64_t depth : {1, 2, 15, 16, 17, 63, 64, 65, 200}) {
       constexpr std::int64_t rows = 5;
       // Small integers: every order of additions gives the same sum.
-      std::vector<T> a(rows * depth);
-      std::vector<T> x(depth);
+      std::vector<T> a(at(rows * depth));
+      std::vector<T> x(at(depth));
       Random random;
       for (T& value : a) value = static_cast<T>(random.integer(-50, 50));
       for (T& value : x) value = static_cast<T>(random.integer(-50, 50));
@@ -305,8 +308,8 @@ TYPED_TEST(MatmulKernels, MultiplyRowsByAVector) {
                                        true);
       for (std::int64_t i = 0; i < rows; ++i) {
         T sum{3};
-        for (std::int64_t q = 0; q < depth; ++q) sum += a[i * depth + q] * x[q];
-        ASSERT_EQ(out[i], sum) << "depth " << depth << ", row " << i;
+        for (std::int64_t q = 0; q < depth; ++q) sum += a[at(i * depth + q)] * x[at(q)];
+        ASSERT_EQ(out[at(i)], sum) << "depth " << depth << ", row " << i;
       }
     }
   });
@@ -327,12 +330,12 @@ TYPED_TEST(MatmulKernels, MultiplyAVectorByColumnsInOrder) {
                                             false);
         for (std::int64_t j = 0; j < cols; ++j) {
           const std::int64_t first = std::min(depth, depth_block);
-          T sum = this->expected(x.data(), 1, &b[j], cols, first);
+          T sum = this->expected(x.data(), 1, &b[at(j)], cols, first);
           if (depth > first) {
-            sum = this->add(
-                sum, this->expected(&x[first], 1, &b[first * cols + j], cols, depth - first));
+            sum = this->add(sum, this->expected(&x[at(first)], 1, &b[at(first * cols + j)], cols,
+                                                depth - first));
           }
-          ASSERT_TRUE(same_bits(out[j], sum)) << depth << " x " << cols << " at " << j;
+          ASSERT_TRUE(same_bits(out[at(j)], sum)) << depth << " x " << cols << " at " << j;
         }
       }
     }
