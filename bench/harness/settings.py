@@ -33,9 +33,9 @@ class Settings:
         """Return the pace of a task; where there are hundreds of them, of a brief one."""
         if self.quick:
             return Pace(3, 1, 3, 0.01) if brief else Pace(3, 1, 5, 0.03)
-        if self.longer:
+        if self.longer and not brief:
             return Pace(15, 3, 20, 0.03)
-        return Pace(5, 2, 10, 0.01) if brief else Pace(7, 3, 20, 0.03)
+        return Pace(5, 2, 10, 0.01) if brief and not self.longer else Pace(7, 3, 20, 0.03)
 
 
 def thread_variables(threads: int) -> dict[str, str]:

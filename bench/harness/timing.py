@@ -14,7 +14,8 @@ from typing import Any
 from .settings import Pace
 
 SETTLE_SECONDS = 0.003  # threads of the library before still spin; let them go to sleep
-SLOW_SECONDS = 0.2  # above this a contestant has its turn in two rounds only
+SLOW_SECONDS = 0.2  # above this a contestant has its turn in two rounds only,
+ENOUGH_SECONDS = 1.0  # above this its warm-up is all
 TINY_SECONDS = 0.0002  # below this a sample is a loop,
 SAMPLE_SECONDS = 0.001  # at least this long
 
@@ -104,14 +105,20 @@ class _Turn:
             self.timing.samples.append(seconds / self.calls)
 
 
+def _seconds(loop: Callable[[int], None], calls: int = 1) -> float:
+    start = time.perf_counter()
+    loop(calls)
+    return (time.perf_counter() - start) / calls
+
+
 def _warm_up(contestant: Contestant, pace: Pace) -> _Turn:
     loop = contestant.call.loop()
-    loop(1)
+    first = _seconds(loop)
+    if first > ENOUGH_SECONDS:
+        return _Turn(contestant, loop, 1, 0, 0, Timing([first], [False]))
     seconds = math.inf
     for calls in (1, 10, 100):
-        start = time.perf_counter()
-        loop(calls)
-        seconds = min(seconds, (time.perf_counter() - start) / calls)
+        seconds = min(seconds, _seconds(loop, calls))
         if seconds > TINY_SECONDS:
             break
     calls = math.ceil(SAMPLE_SECONDS / seconds) if seconds < TINY_SECONDS else 1

@@ -138,8 +138,10 @@ struct BoolEqual {
 };
 
 template <class Op>
-constexpr ElementwiseKernel boolean_kernel{
-    map_binary<Lanes<std::uint8_t>, Op>, {DType::boolean, DType::boolean}, DType::boolean};
+constexpr ElementwiseKernel boolean_kernel{map_binary<Lanes<std::uint8_t>, Op>,
+                                           {DType::boolean, DType::boolean},
+                                           DType::boolean,
+                                           Op::cost};
 
 }  // namespace
 

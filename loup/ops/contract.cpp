@@ -61,8 +61,9 @@ std::optional<Tensor> live_along(const char* operation, const Factor& x, std::in
 
 Tensor select_lines(const Tensor& x, const Lines& rows, const Lines& cols) {
   const auto line = [](const Tensor& t, std::int64_t dim, const Lines& lines) {
-    // What is repeated along the dim is the same for any choice of lines.
-    return lines.are_all || t.size(dim) == 1 ? t : index_select(t, dim, lines.index);
+    // What is repeated along the dim is the same for any choice of lines, unless it is of none.
+    const bool is_same = lines.are_all || (t.size(dim) == 1 && lines.index.size() > 0);
+    return is_same ? t : index_select(t, dim, lines.index);
   };
   // Copies lie in memory as the matrix does: the order of additions may depend on it.
   if (is_row_major(x)) return line(line(x, 0, rows), 1, cols);

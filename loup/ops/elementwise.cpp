@@ -83,7 +83,8 @@ const ElementwiseKernel& unary_kernel(const Unary& op, DType dtype, const Values
 }
 
 const ElementwiseKernel& binary_kernel(const Binary& op, DType dtype) {
-  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel) : nullptr;
+  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel)
+                                               : kernels::find_half(op.kernel, dtype);
   if (kernel == nullptr) kernel = kernels::find_binary(op.kernel, compute_type(dtype));
   if (kernel == nullptr) refuse_dtype(op.name, "a dtype it is defined for", dtype);
   return *kernel;

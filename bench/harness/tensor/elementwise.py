@@ -59,6 +59,8 @@ ARGUMENTS: dict[str, Sample] = {
 NUMPY: dict[str, Spelling] = {"conj_physical": "conjugate", "eq": "equal"}
 
 TORCH: dict[str, Spelling] = {
+    "conj_physical": None,  # returns the tensor itself
+    "positive": None,
     "polygamma": lambda x, n: x.polygamma(n),
     "trunc_divide": lambda x, y: x.div(y, rounding_mode="trunc"),
 }

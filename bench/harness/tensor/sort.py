@@ -30,4 +30,5 @@ ROWS: dict[str, dict[str, Row]] = {
     "topk": {"large": Row(lambda d: (*_vector(d), 100), numpy=_largest)},
     "unique": {"large": Row(lambda d: (d.integers(0, 10_000, _COUNT),))},
     "searchsorted": {"large": Row(lambda d: (np.sort(d.normal(100_000, seed=2)), *_vector(d)))},
+    "bucketize": {"large": Row(lambda d: (*_vector(d), np.sort(d.normal(100, seed=2))))},
 }

@@ -28,6 +28,8 @@ def test_elementwise_cases_are_in_the_table_of_their_family() -> None:
 @pytest.mark.parametrize("op", LISTED, ids=lambda op: op["name"])
 def test_what_the_list_says_is_there(op: dict[str, object]) -> None:
     module = loup.masked if op["masked"] else loup
+    if str(op["name"]).endswith("_"):
+        module = loup.Tensor
     for name in [op["name"], *op["aliases"]]:
         assert callable(getattr(module, name))
         assert getattr(module, name).__doc__

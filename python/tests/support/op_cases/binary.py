@@ -67,7 +67,7 @@ BINARY: dict[str, Elementwise] = {
     "minimum": exact(np.minimum, domains=APART, signed_zero=False),
     "mul": exact(np.multiply),
     "ne": exact(np.not_equal, "boolean"),
-    "nextafter": exact(special.nextafter, "floating", asks_dtype=True),
+    "nextafter": exact(special.nextafter, "floating", asks_dtype=True, signed_zero=False),
     "pow": Elementwise(_pow, "numeric", 2.0, (POSITIVE, ANYWHERE)),
     "remainder": exact(_remainder, "numeric", APART, prepare=other_than_zero),
     "sub": exact(np.subtract, "numeric"),

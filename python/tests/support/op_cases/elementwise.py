@@ -36,6 +36,7 @@ class Elementwise:
     asks_dtype: bool = False  # the reference wants to know it, as a keyword
     absolute: bool = False  # near its zeros a result is only as exact as around 1
     signed_zero: bool = True  # whether the sign of a zero is a promise
+    single_ulps: float = 1.5  # for float32
     # Options that change the result, and the references that belong to them.
     options: tuple[tuple[dict[str, object], Callable[..., np.ndarray]], ...] = ()
     # Operands as the operator may be given them: divisors of integers other than 0.
@@ -77,8 +78,9 @@ class Elementwise:
             if dtype in FLOATS and self.kind != "boolean":
                 computed = compute_dtype(dtype) if self.ulps == 0 else "longdouble"
                 wanted = reference(*(x.astype(computed) for x in operands))
-                # The others are rounded from double lanes: hardly more than half a unit.
-                ulps = self.ulps if dtype == "float64" or self.ulps == 0 else 0.55
+                # Half types are rounded from float32.
+                single = self.single_ulps if dtype == "float32" else 0.55
+                ulps = self.ulps if dtype == "float64" or self.ulps == 0 else single
                 assert_near(
                     got,
                     wanted,

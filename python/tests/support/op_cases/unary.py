@@ -63,7 +63,10 @@ UNARY: dict[str, Elementwise] = {
     "floor": exact(np.floor, domain=BETWEEN_INTEGERS),
     "frac": exact(lambda x: x - np.trunc(x), domain=BETWEEN_INTEGERS, takes_integers=False),
     "gelu": smooth(
-        special.gelu, ulps=2000, options=(({"approximate": "tanh"}, special.gelu_tanh),)
+        special.gelu,
+        ulps=2000,
+        single_ulps=4,
+        options=(({"approximate": "tanh"}, special.gelu_tanh),),
     ),
     "i0": smooth(partial(special.bessel, 0), ulps=8),
     "i1": smooth(partial(special.bessel, 1), ulps=8),
@@ -87,7 +90,7 @@ UNARY: dict[str, Elementwise] = {
     "polygamma": smooth(
         partial(special.polygamma, 0),
         *POSITIVE,
-        ulps=8,
+        ulps=64,
         absolute=True,
         prepare=lambda x: (
             np.where(x < -40, x.dtype.type(5), x),
@@ -116,7 +119,7 @@ UNARY: dict[str, Elementwise] = {
     ),
     "sqrt": exact(np.sqrt, "floating", POSITIVE),
     "square": exact(np.square, domain=((-2.0, 2.0),)),
-    "tan": smooth(np.tan, (-1.2, 1.2)),
+    "tan": smooth(np.tan, (-1.2, 1.2), single_ulps=2),
     "tanh": smooth(np.tanh),
     "trunc": exact(np.trunc, domain=BETWEEN_INTEGERS),
 }
