@@ -144,6 +144,7 @@ bool Engine::leads_on(const Node& node) const {
 
 void Engine::push(const std::shared_ptr<Node>& node, Gradient gradient) {
   if (node == nullptr || (is_restricted_ && !needed_.contains(node.get()))) return;
+  if (gradient.value.storage() == Storage()) return;  // Gradient{}: a rule had nothing to send
   if (const auto position = queue_.find(node->number()); position != queue_.end()) {
     Gradient& sum = position->second.gradient;
     sum = accumulate(std::move(sum), std::move(gradient));

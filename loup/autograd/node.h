@@ -53,7 +53,7 @@ class LOUP_EXPORT Saved {
 
 /// From the gradient of a call's output to those of its inputs, in their order. Rules are written
 /// with operators, so recording them again gives gradients of gradients. Where nothing flows a rule
-/// returns zero_gradient().
+/// returns zero_gradient(), or Gradient{} if the input shall not even learn that it was used.
 using Rule = std::function<std::vector<Gradient>(const Saved&, const Gradient&)>;
 
 /// Whether a rule will ask for Saved::output(). A tensor must not save its own output otherwise: it

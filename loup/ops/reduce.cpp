@@ -306,12 +306,12 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
       saved.emplace_back(to(mask->with_layout(mask_layout), DType::boolean));
     }
     autograd::record(spec.name, out, {x}, std::move(saved),
-                     [backward = spec.backward, is_masked = mask != nullptr,
-                      call = ReduceRecord{x.shape(), x.dtype(), reduced, arguments.keepdim, {}}](
+                     [backward = spec.backward, is_masked = mask != nullptr, shape = x.shape(),
+                      from = x.dtype(), reduced, keepdim = arguments.keepdim](
                          const autograd::Saved& kept, const autograd::Gradient& g) {
-                       ReduceRecord whole = call;
-                       if (is_masked) whole.mask = kept[0];
-                       return std::vector<autograd::Gradient>{backward(whole, g)};
+                       ReduceRecord call{shape, from, reduced, keepdim, {}};
+                       if (is_masked) call.mask = kept[0];
+                       return std::vector<autograd::Gradient>{backward(call, g)};
                      });
   }
   return out;

@@ -88,6 +88,17 @@ TEST(Engine, AddsToAGradientThatWasSetByTheUser) {
   EXPECT_EQ(grad_of(x), (Values{6, 6}));
 }
 
+TEST(Engine, PassesNothingOnWhereARuleHasNothingToSend) {
+  const Tensor x = leaf(tensor({1.0}));
+  const Tensor before = x * 2;
+  Tensor y = ones({1}, DType::f64);
+  record("test", y, {before, x}, {},
+         [](const Saved&, const Gradient& g) { return std::vector<Gradient>{{}, g}; });
+  backward(y);
+  EXPECT_EQ(grad_of(x), (Values{1}));
+  EXPECT_FALSE(grad(before).has_value());
+}
+
 TEST(Engine, AddsInAnOrderThatDoesNotDependOnAnything) {
   const auto run = [] {
     test::Random random(7);
