@@ -65,6 +65,7 @@ Gradient hooked(Attached& attached, Gradient gradient) {
     hooks = attached.hooks;
   }
   if (hooks.empty()) return gradient;
+  std::optional<Tensor> mask = gradient.mask;
   Tensor value = materialize(std::move(gradient));
   bool is_replaced = false;
   for (const Attached::Entry& entry : hooks) {
@@ -75,13 +76,13 @@ Gradient hooked(Attached& attached, Gradient gradient) {
     is_replaced = true;
   }
   // A zero by construction is one until something is written there.
-  if (gradient.mask && is_replaced) {
+  if (mask && is_replaced) {
     Tensor live = empty_like(value, DType::boolean);
     kernels::copy(value.shape(), live.array(), value.array());
-    kernels::add(live.shape(), live.array(), live.array(), gradient.mask->array());
+    kernels::add(live.shape(), live.array(), live.array(), mask->array());
     return {std::move(value), std::move(live)};
   }
-  return {std::move(value), std::move(gradient.mask)};
+  return {std::move(value), std::move(mask)};
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ void copy_items(const Plane& to, const ConstPlane& from, std::int64_t rows, std:
         const Item* const in = reinterpret_cast<const Item*>(part_of(from, r, c0).data);
         if (to.col == 1 && from.col == 0) {
           std::fill_n(out, n, *in);
+        } else if (to.col == 1) {
+          for (std::int64_t c = 0; c < n; ++c) out[c] = in[c * from.col];
         } else {
           for (std::int64_t c = 0; c < n; ++c) out[c * to.col] = in[c * from.col];
         }

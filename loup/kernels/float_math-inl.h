@@ -159,17 +159,6 @@ HWY_INLINE hn::Mask<Floats> is_exponent(Floats d, FloatVec k) {
 }
 #endif
 
-/// `result`, but what a logarithm is where x is not a positive finite number.
-HWY_INLINE FloatVec with_float_log_limits(Floats d, FloatVec x, FloatVec result) {
-#if HWY_TARGET <= HWY_AVX3
-  (void)d;
-  (void)x;
-  return result;
-#else
-  return with_log_limits(d, x, result);
-#endif
-}
-
 // (log(1 + f) - f + f^2 / 2) / f^3 between sqrt(1/2) - 1 and sqrt(2) - 1: 27 bits.
 inline constexpr float log_rest_float[] = {0.3333333F,  -0.25000823F, 0.20001236F, -0.16623333F,
                                            0.14201556F, -0.13160223F, 0.1276307F,  -0.0763629F};
@@ -180,17 +169,17 @@ HWY_INLINE FloatVec log1p_rest(Floats d, FloatVec f) {
   return hn::Mul(hn::Mul(f, f), hn::MulAdd(f, polynomial<log_rest_float>(d, f), half));
 }
 
-/// k ln 2 + log(1 + f) + low.
-HWY_INLINE FloatVec log_of_reduced(Floats d, FloatVec k, FloatVec f, FloatVec low) {
-  const auto rest = hn::Add(log1p_rest(d, f), low);
+/// k ln 2 + f + rest.
+HWY_INLINE FloatVec log_of_parts(Floats d, FloatVec k, FloatVec f, FloatVec rest) {
   const auto small = hn::MulAdd(k, hn::Set(d, float_ln2_low), rest);
   return hn::MulAdd(k, hn::Set(d, float_ln2_high), hn::Add(small, f));
 }
 
 HWY_INLINE FloatVec log(Floats d, FloatVec x) {
   const auto [k, m] = reduce_log(d, x);
-  const auto result = log_of_reduced(d, k, hn::Sub(m, hn::Set(d, 1.0F)), hn::Zero(d));
-  return with_float_log_limits(d, x, result);
+  const auto f = hn::Sub(m, hn::Set(d, 1.0F));
+  const auto result = log_of_parts(d, k, f, log1p_rest(d, f));
+  return with_log_limits(d, x, result);
 }
 
 /// The logarithm to a base b, given as numbers in two parts, log_b(e) and log_b(2).
@@ -210,7 +199,7 @@ HWY_INLINE FloatVec log_to_base(Floats d, FloatVec x) {
   auto small = hn::MulAdd(f, hn::Set(d, base.e_low), hn::Mul(log1p_rest(d, f), e_high));
   if constexpr (base.two_low != 0) small = hn::MulAdd(k, hn::Set(d, base.two_low), small);
   const auto fraction = hn::MulAdd(f, e_high, small);
-  return with_float_log_limits(d, x, hn::MulAdd(k, hn::Set(d, base.two_high), fraction));
+  return with_log_limits(d, x, hn::MulAdd(k, hn::Set(d, base.two_high), fraction));
 }
 
 /// log(1 + x).
@@ -233,7 +222,8 @@ HWY_INLINE FloatVec log1p(Floats d, FloatVec x) {
   const auto rounded = hn::Sub(m, one);
   const auto f = hn::Add(rounded, scaled);
   const auto low = hn::Sub(scaled, hn::Sub(f, rounded));
-  const auto result = with_float_log_limits(d, sum, log_of_reduced(d, k, f, low));
+  const auto log = log_of_parts(d, k, f, hn::Add(log1p_rest(d, f), low));
+  const auto result = with_log_limits(d, sum, log);
   return hn::CopySign(result, x);
 }
 

@@ -92,12 +92,29 @@ HWY_INLINE V quick_sqrt(D d, V x) {
 /// `result`, but f(x) in the lanes of `wrong`.
 template <double (*f)(double), class D, class V = hn::Vec<D>>
 HWY_NOINLINE V replace_lanes(D d, V x, hn::Mask<D> wrong, V result) {
-  HWY_ALIGN double in[lanes<D>];
-  HWY_ALIGN double out[lanes<D>];
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T in[lanes<D>];
+  HWY_ALIGN T out[lanes<D>];
   hn::Store(x, d, in);
-  hn::Store(hn::IfThenElse(wrong, hn::Set(d, 1.0), hn::Zero(d)), d, out);
+  hn::Store(hn::IfThenElseZero(wrong, hn::Set(d, T{1})), d, out);
   for (std::int64_t i = 0; i < lanes<D>; ++i) {
-    if (out[i] != 0) out[i] = f(in[i]);
+    if (out[i] != 0) out[i] = static_cast<T>(f(in[i]));
+  }
+  return hn::IfThenElse(wrong, hn::Load(d, out), result);
+}
+
+/// The same for functions of two numbers.
+template <double (*f)(double, double), class D, class V = hn::Vec<D>>
+HWY_NOINLINE V replace_lanes(D d, V x, V y, hn::Mask<D> wrong, V result) {
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T a[lanes<D>];
+  HWY_ALIGN T b[lanes<D>];
+  HWY_ALIGN T out[lanes<D>];
+  hn::Store(x, d, a);
+  hn::Store(y, d, b);
+  hn::Store(hn::IfThenElseZero(wrong, hn::Set(d, T{1})), d, out);
+  for (std::int64_t i = 0; i < lanes<D>; ++i) {
+    if (out[i] != 0) out[i] = static_cast<T>(f(a[i], b[i]));
   }
   return hn::IfThenElse(wrong, hn::Load(d, out), result);
 }
@@ -246,7 +263,7 @@ HWY_INLINE V expm1(D d, V x) {
 
 // log
 
-// (log(1 + f) - f) / f^2 between sqrt(1/2) - 1 and sqrt(2) - 1: 30 bits, and 41 bits.
+// (log(1 + f) - f) / f^2 between sqrt(1/2) - 1 and sqrt(2) - 1: 30 bits.
 inline constexpr double log_single[] = {
     -0.4999999975204582,  0.3333331075607971, -0.25000025907106993, 0.20002224380482397,
     -0.166676843356081,   0.1421758043316461, -0.12407332231025925, 0.11901734894738715,
@@ -257,30 +274,49 @@ inline constexpr double log_full[] = {0.6666666666666666,  0.4000000000000089,  
                                       0.13268574999188035, 0.13088606271230044};
 
 /// x = 2^k (1 + f) with an integer k and 1 + f between sqrt(1/2) and sqrt(2), for positive x.
+/// Denormals are taken care of in full precision only.
 template <class V>
 struct ReducedLog {
   V k;
   V f;
 };
-template <class D, class V = hn::Vec<D>>
+template <Precision precision, class D, class V = hn::Vec<D>>
 HWY_INLINE ReducedLog<V> reduce_log(D d, V x) {
+  const auto one = hn::Set(d, 1.0);
+#if HWY_TARGET <= HWY_AVX3
+  // These give what makes the logarithms of 0, infinity and negative numbers right.
+  const V exponent{_mm512_getexp_pd(x.raw)};
+  const V m{_mm512_getmant_pd(x.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+  const auto is_large = hn::Gt(m, hn::Set(d, std::numbers::sqrt2));
+  return {hn::IfThenElse(is_large, hn::Add(exponent, one), exponent),
+          hn::Sub(hn::IfThenElse(is_large, hn::Mul(m, hn::Set(d, 0.5)), m), one)};
+#else
   const hn::RebindToUnsigned<D> words;
-  constexpr auto one = std::bit_cast<std::uint64_t>(1.0);
+  constexpr auto one_bits = std::bit_cast<std::uint64_t>(1.0);
   constexpr auto lowest = std::bit_cast<std::uint64_t>(std::numbers::sqrt2 / 2);
   constexpr auto integer = std::bit_cast<std::uint64_t>(0x1p52);  // its low bits are an integer
-  const auto moved = hn::Add(hn::BitCast(words, x), hn::Set(words, one - lowest));
+  auto bias = hn::Set(d, 0x1p52 + 1023);
+  if constexpr (precision == Precision::full) {
+    const auto is_denormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
+    x = hn::IfThenElse(is_denormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
+    bias = hn::IfThenElse(is_denormal, hn::Set(d, 0x1p52 + 1023 + 54), bias);
+  }
+  const auto moved = hn::Add(hn::BitCast(words, x), hn::Set(words, one_bits - lowest));
   const auto exponent = hn::Or(hn::ShiftRight<52>(moved), hn::Set(words, integer));
   const auto fraction = hn::And(moved, hn::Set(words, 0x000F'FFFF'FFFF'FFFF));
   const auto m = hn::BitCast(d, hn::Add(fraction, hn::Set(words, lowest)));
-  return {hn::Sub(hn::BitCast(d, exponent), hn::Set(d, 0x1p52 + 1023)),
-          hn::Sub(m, hn::Set(d, 1.0))};
+  return {hn::Sub(hn::BitCast(d, exponent), bias), hn::Sub(m, one)};
+#endif
 }
 
 /// `result`, but what a logarithm is where x is not a positive finite number.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V with_log_limits(D d, V x, V result) {
-  const auto zero = hn::Zero(d);
+HWY_INLINE V with_log_limits([[maybe_unused]] D d, [[maybe_unused]] V x, V result) {
+#if HWY_TARGET <= HWY_AVX3
+  return result;  // as reduce_log made it
+#else
   using T = hn::TFromD<D>;
+  const auto zero = hn::Zero(d);
   const auto inf = hn::Set(d, std::numeric_limits<T>::infinity());
   const auto nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
   const auto is_regular = hn::And(hn::Gt(x, zero), hn::Lt(x, inf));
@@ -288,20 +324,17 @@ HWY_INLINE V with_log_limits(D d, V x, V result) {
   auto limit = hn::IfThenElse(hn::Lt(x, zero), nan, x);
   limit = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(inf), limit);
   return hn::IfThenElse(is_regular, result, limit);
+#endif
 }
 
 template <Precision precision, class D, class V = hn::Vec<D>>
 HWY_INLINE V log(D d, V x) {
   if constexpr (precision == Precision::single) {
-    const auto [k, f] = reduce_log(d, x);
+    const auto [k, f] = reduce_log<precision>(d, x);
     const auto log1p = hn::MulAdd(hn::Mul(f, f), polynomial<log_single>(d, f), f);
     return with_log_limits(d, x, hn::MulAdd(k, hn::Set(d, ln2), log1p));
   } else {
-    const auto is_denormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
-    const auto normal = hn::IfThenElse(is_denormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
-    const auto reduced = reduce_log(d, normal);
-    const auto f = reduced.f;
-    const auto k = hn::Sub(reduced.k, hn::IfThenElseZero(is_denormal, hn::Set(d, 54.0)));
+    const auto [k, f] = reduce_log<precision>(d, x);
     const auto s = hn::Div(f, hn::Add(hn::Set(d, 2.0), f));
     const auto square = hn::Mul(s, s);
     // log(1 + f) = 2s + s^3 R = f - (f^2/2 - s (f^2/2 + s^2 R)), where f is exact.
@@ -313,6 +346,20 @@ HWY_INLINE V log(D d, V x) {
   }
 }
 
+// log2(1 + f) / s as a function of s^2, s = f / (2 + f): 43 bits.
+inline constexpr double log2_of_quotient[] = {2.8853900817779268, 0.9617966939363589,
+                                              0.5770779988193512, 0.41220331868642207,
+                                              0.3201523758542834, 0.2793769634918764};
+
+/// log2(x) for the sake of pow, where the error is multiplied by the exponent. Single precision.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V careful_log2(D d, V x) {
+  const auto [k, f] = reduce_log<Precision::single>(d, x);
+  const auto s = hn::Mul(f, quick_reciprocal(d, hn::Add(hn::Set(d, 2.0), f)));
+  const auto result = hn::MulAdd(s, polynomial<log2_of_quotient>(d, hn::Mul(s, s)), k);
+  return with_log_limits(d, x, result);
+}
+
 /// log(1 + x) with a small relative error also near 0.
 template <Precision precision, class D, class V = hn::Vec<D>>
 HWY_INLINE V log1p(D d, V x) {
@@ -322,114 +369,6 @@ HWY_INLINE V log1p(D d, V x) {
   const auto lost = hn::Sub(x, hn::Sub(sum, one));  // what the addition rounded away
   const auto result = hn::CopySign(hn::Add(log<precision>(d, sum), lost), x);
   return hn::IfThenElse(hn::Eq(x, hn::Set(d, infinity)), x, result);
-}
-
-// sin, cos and tan, single precision
-
-/// Beyond this, x minus a multiple of pi is no longer exact enough.
-inline constexpr double largest_angle = 0x1p20;
-inline constexpr double pi_high = 0x1.921fb54400000p+1;  // 33 bits: exact times an integer
-inline constexpr double pi_low = 0x1.0b4611a626331p-33;
-
-/// x - n pi, where 2n is an integer.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V minus_multiple_of_pi(D d, V x, V n) {
-  return hn::NegMulAdd(n, hn::Set(d, pi_low), hn::NegMulAdd(n, hn::Set(d, pi_high), x));
-}
-
-// (sin(r) - r) / r^3 as a function of r^2, for |r| <= pi / 2: 35 bits.
-inline constexpr double sin_rest[] = {-0.16666666626063853, 0.008333331104895645,
-                                      -0.00019840867715554194, 2.7525358573184923e-06,
-                                      -2.3888445243853326e-08};
-
-/// sin(r) for |r| <= pi / 2, negated when `turns`, of which the last bit counts, is odd.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V sin_of_reduced(D d, V r, V turns) {
-  const hn::RebindToUnsigned<D> words;
-  const auto sign = hn::BitCast(d, hn::ShiftLeft<63>(hn::BitCast(words, turns)));
-  const auto square = hn::Mul(r, r);
-  // A product, as a sum would lose the sign of 0.
-  const auto quotient = hn::MulAdd(square, polynomial<sin_rest>(d, square), hn::Set(d, 1.0));
-  return hn::Mul(hn::Xor(r, sign), quotient);
-}
-
-/// An integer's last bits are those of its sum with this.
-inline constexpr double integer_shift = 0x1.8p52;
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V sin(D d, V x) {
-  const auto shift = hn::Set(d, integer_shift);
-  const auto turns = hn::MulAdd(x, hn::Set(d, std::numbers::inv_pi), shift);
-  const auto r = minus_multiple_of_pi(d, x, hn::Sub(turns, shift));
-  return sin_of_reduced(d, r, turns);
-}
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V cos(D d, V x) {
-  // cos(x) = sin(r) (-1)^n with r = x - (n - 1/2) pi.
-  const auto half = hn::Set(d, 0.5);
-  const auto shift = hn::Set(d, integer_shift);
-  const auto turns = hn::Add(hn::MulAdd(x, hn::Set(d, std::numbers::inv_pi), half), shift);
-  const auto r = minus_multiple_of_pi(d, x, hn::Sub(hn::Sub(turns, shift), half));
-  return sin_of_reduced(d, r, turns);
-}
-
-// (tan(r) - r) / r^3 as a function of r^2, for |r| <= pi / 4: 29 bits.
-inline constexpr double tan_rest[] = {
-    0.3333334981031296,   0.13332661348242222,   0.05406015000179833, 0.021280944322104024,
-    0.010839124778436031, 8.522984707453743e-05, 0.004378450462609892};
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V tan(D d, V x) {
-  const hn::RebindToUnsigned<D> words;
-  const auto shift = hn::Set(d, integer_shift);
-  const auto quarters = hn::MulAdd(x, hn::Set(d, 2 * std::numbers::inv_pi), shift);
-  const auto n = hn::Mul(hn::Sub(quarters, shift), hn::Set(d, 0.5));
-  const auto r = minus_multiple_of_pi(d, x, n);
-  const auto square = hn::Mul(r, r);
-  const auto t = hn::MulAdd(hn::Mul(r, square), polynomial<tan_rest>(d, square), r);
-  const auto last = hn::And(hn::BitCast(words, quarters), hn::Set(words, 1));
-  const auto is_odd = hn::RebindMask(d, hn::Ne(last, hn::Zero(words)));
-  return hn::IfThenElse(is_odd, hn::Neg(quick_reciprocal(d, t)), t);
-}
-
-// atan and asin, single precision
-
-// (atan(t) - t) / t^3 as a function of t^2, for |t| <= 1: 31 bits.
-inline constexpr double atan_rest[] = {
-    -0.3333332689810188,   0.19999671078236883,  -0.14279832553202326, 0.1105822083323236,
-    -0.088110818234108,    0.06741577253350944,  -0.04468968129845735, 0.022539658256564475,
-    -0.007317862919529043, 0.0011137707726647792};
-
-/// atan(t) for |t| <= 1.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V atan_of_reduced(D d, V t) {
-  const auto square = hn::Mul(t, t);
-  return hn::MulAdd(hn::Mul(t, square), polynomial<atan_rest>(d, square), t);
-}
-
-// (asin(s) - s) / s^3 as a function of s^2, for |s| <= 1/2: 31 bits.
-inline constexpr double asin_rest[] = {0.16666659971865766,  0.07500505405356168,
-                                       0.044516706763382145, 0.03180990998148625,
-                                       0.014429886765044815, 0.03752927310385192};
-
-/// For |x| <= 1/2 the angle is asin|x|; for larger ones it is acos|x|, which is small then.
-template <class D>
-struct ReducedAsin {
-  hn::Mask<D> is_acos;
-  hn::Vec<D> angle;
-};
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE ReducedAsin<D> reduce_asin(D d, V x) {
-  const auto half = hn::Set(d, 0.5);
-  const auto size = hn::Abs(x);
-  const auto is_acos = hn::Gt(size, half);
-  // acos(x) = 2 asin(sqrt((1 - x) / 2))
-  const auto rest = hn::NegMulAdd(half, size, half);
-  const auto square = hn::IfThenElse(is_acos, rest, hn::Mul(x, x));
-  const auto s = hn::IfThenElse(is_acos, quick_sqrt(d, rest), size);
-  const auto asin = hn::MulAdd(hn::Mul(s, square), polynomial<asin_rest>(d, square), s);
-  return {is_acos, hn::IfThenElse(is_acos, hn::Add(asin, asin), asin)};
 }
 
 }  // namespace loup::kernels::HWY_NAMESPACE

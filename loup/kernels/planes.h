@@ -64,10 +64,14 @@ void for_each_plane(const Shape& shape, const std::array<const Array*, K>& array
   const Axis<K> rows = take_rows(outer, cols);
   bool is_any_turned = false;
   for (std::size_t k = 1; k < K; ++k) is_any_turned |= is_turned(rows, cols, k);
+  // Parts of planes that are turned begin where lines of the cache do, in both directions.
+  const auto whole_lines = [&](std::int64_t n) {
+    return is_any_turned && n > 64 ? n / 64 * 64 : n;
+  };
   const std::int64_t wanted =
       is_any_turned ? std::max(turned_columns, task_elements / rows.size) : task_elements;
-  const std::int64_t col_part = std::min(cols.size, wanted);
-  const std::int64_t row_part = std::min(rows.size, task_elements / col_part);
+  const std::int64_t col_part = std::min(cols.size, whole_lines(wanted));
+  const std::int64_t row_part = std::min(rows.size, whole_lines(task_elements / col_part));
   const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
   const std::int64_t row_parts = (rows.size + row_part - 1) / row_part;
   const std::int64_t plane_parts = row_parts * col_parts;

@@ -60,6 +60,12 @@ double zeta(double s, double q) {
   if (!(q > -infinity)) return not_a_number;
   const double below = std::floor(q);
   if (q == below) return infinity;
+  // A few negative terms are added as they are: their distance to a pole is exact.
+  if (q > -32) {
+    double sum = 0;
+    for (; q < 0; q += 1) sum += std::pow(q, -s);
+    return sum + positive_zeta(s, q);
+  }
   // The terms with negative q + k are those of two other series: where the mirrored one starts, and
   // where it would go on.
   const double fraction = q - below;
@@ -111,7 +117,9 @@ double digamma(double x) {
 
 double polygamma(double n, double x) {
   if (n == 0) return digamma(x);
-  const double size = std::tgamma(n + 1) * zeta(n + 1, x);
+  // The series for zeta meets inf - inf there.
+  const bool vanishes = std::isinf(x) && x > 0;
+  const double size = vanishes ? 0 : std::tgamma(n + 1) * zeta(n + 1, x);
   return std::fmod(n, 2) == 0 ? -size : size;
 }
 

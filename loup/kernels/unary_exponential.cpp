@@ -92,7 +92,9 @@ struct Silu {
     const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x);
     // Without e there is nothing to subtract, and x may be infinite.
     const auto result = hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
-    return hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result);
+    // At 0 the difference would lose the sign.
+    const auto is_base = hn::Or(hn::Eq(e, hn::Zero(d)), hn::Eq(x, hn::Zero(d)));
+    return hn::IfThenElse(is_base, base, result);
   }
   HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
     const auto one = hn::Set(d, 1.0);
@@ -102,7 +104,8 @@ struct Silu {
     const auto product = scale(d, hn::Mul(bounded, parts.y), parts.n);
     const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x);
     const auto result = hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
-    return hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result);
+    const auto is_base = hn::Or(hn::Eq(e, hn::Zero(d)), hn::Eq(x, hn::Zero(d)));
+    return hn::IfThenElse(is_base, base, result);
   }
 };
 

@@ -4,14 +4,12 @@
 // foreach_target.h must come first.
 #include <cmath>
 
+#include "loup/kernels/float_angle-inl.h"
 #include "loup/kernels/lanes-inl.h"
-#include "loup/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
-
-constexpr double half_pi = std::numbers::pi / 2;
 
 double scalar_sin(double x) { return std::sin(x); }
 double scalar_cos(double x) { return std::cos(x); }
@@ -20,7 +18,7 @@ double scalar_tan(double x) { return std::tan(x); }
 /// `result`, but f(x) where the angle is too large for a quick reduction, or infinite.
 template <double (*f)(double), class D, class V = hn::Vec<D>>
 HWY_INLINE V with_large_angles(D d, V x, V result) {
-  const auto is_large = hn::Gt(hn::Abs(x), hn::Set(d, largest_angle));
+  const auto is_large = hn::Gt(hn::Abs(x), hn::Set(d, hn::TFromD<D>{largest_angle}));
   if (HWY_LIKELY(hn::AllFalse(d, is_large))) return result;
   return replace_lanes<f>(d, x, is_large, result);
 }
@@ -33,7 +31,6 @@ struct Sin {
   }
   double operator()(double x) const { return std::sin(x); }
 };
-
 struct Cos {
   static constexpr std::int64_t cost = 4;
   template <class D, class V = hn::Vec<D>>
@@ -42,52 +39,28 @@ struct Cos {
   }
   double operator()(double x) const { return std::cos(x); }
 };
-
 struct Tan {
-  static constexpr std::int64_t cost = 5;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return with_large_angles<scalar_tan>(d, x, tan(d, x));
+  static constexpr std::int64_t cost = 4;
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
+    const auto result = with_large_angles<scalar_tan>(d, x, tan(d, x));
+    return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // the sign of 0 stays
   }
   double operator()(double x) const { return std::tan(x); }
 };
 
 struct Asin {
-  static constexpr std::int64_t cost = 5;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto [is_acos, angle] = reduce_asin(d, x);
-    const auto complement = hn::Sub(hn::Set(d, half_pi), angle);
-    return hn::CopySign(hn::IfThenElse(is_acos, complement, angle), x);
-  }
+  static constexpr std::int64_t cost = 4;
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return asin(d, x); }
   double operator()(double x) const { return std::asin(x); }
 };
-
 struct Acos {
-  static constexpr std::int64_t cost = 5;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto [is_acos, angle] = reduce_asin(d, x);
-    const auto is_negative = hn::Lt(x, hn::Zero(d));
-    const auto supplement = hn::Sub(hn::Set(d, std::numbers::pi), angle);
-    const auto complement = hn::Sub(hn::Set(d, half_pi), hn::CopySign(angle, x));
-    return hn::IfThenElse(is_acos, hn::IfThenElse(is_negative, supplement, angle), complement);
-  }
+  static constexpr std::int64_t cost = 4;
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return acos(d, x); }
   double operator()(double x) const { return std::acos(x); }
 };
-
 struct Atan {
-  static constexpr std::int64_t cost = 5;
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    // atan(x) = pi/2 - atan(1/x); beyond 1e30 there is nothing to see any more.
-    const auto size = hn::Min(hn::Set(d, 1e30), hn::Abs(x));
-    const auto is_large = hn::Gt(size, hn::Set(d, 1.0));
-    const auto t = hn::IfThenElse(is_large, quick_reciprocal(d, size), size);
-    const auto angle = atan_of_reduced(d, t);
-    const auto complement = hn::Sub(hn::Set(d, half_pi), angle);
-    return hn::CopySign(hn::IfThenElse(is_large, complement, angle), x);
-  }
+  static constexpr std::int64_t cost = 4;
+  HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const { return atan(d, x); }
   double operator()(double x) const { return std::atan(x); }
 };
 
@@ -100,12 +73,10 @@ struct Sinc {
   static constexpr std::int64_t cost = 4;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
-    const hn::RebindToUnsigned<D> words;
     const auto n = hn::Round(x);
     const auto r = hn::Sub(x, n);
     const auto odd = hn::Sub(hn::Mul(n, hn::Set(d, 0.5)), hn::Round(hn::Mul(n, hn::Set(d, 0.5))));
     const auto sine = hn::Mul(r, polynomial<sinpi_single>(d, hn::Mul(r, r)));
-    (void)words;
     const auto turned = hn::IfThenElse(hn::Eq(odd, hn::Zero(d)), sine, hn::Neg(sine));
     const auto result = hn::Div(turned, hn::Mul(x, hn::Set(d, std::numbers::pi)));
     return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, 1.0), result);
@@ -118,16 +89,16 @@ struct Sinc {
   }
 };
 
-template <class Access>
+template <class FloatAccess, class WideAccess>
 const ElementwiseKernel* find(UnaryOp op) {
   switch (op) {
-    case UnaryOp::sin: return &unary_kernel<Access, Sin>;
-    case UnaryOp::cos: return &unary_kernel<Access, Cos>;
-    case UnaryOp::tan: return &unary_kernel<Access, Tan>;
-    case UnaryOp::asin: return &unary_kernel<Access, Asin>;
-    case UnaryOp::acos: return &unary_kernel<Access, Acos>;
-    case UnaryOp::atan: return &unary_kernel<Access, Atan>;
-    case UnaryOp::sinc: return &unary_kernel<Access, Sinc>;
+    case UnaryOp::sin: return &unary_kernel<WideAccess, Sin>;
+    case UnaryOp::cos: return &unary_kernel<WideAccess, Cos>;
+    case UnaryOp::tan: return &unary_kernel<FloatAccess, Tan>;
+    case UnaryOp::asin: return &unary_kernel<FloatAccess, Asin>;
+    case UnaryOp::acos: return &unary_kernel<FloatAccess, Acos>;
+    case UnaryOp::atan: return &unary_kernel<FloatAccess, Atan>;
+    case UnaryOp::sinc: return &unary_kernel<WideAccess, Sinc>;
     default: return nullptr;
   }
 }
@@ -135,8 +106,11 @@ const ElementwiseKernel* find(UnaryOp op) {
 }  // namespace
 
 const ElementwiseKernel* find_unary_trigonometric(UnaryOp op, ComputeType type) {
-  if (type == ComputeType::f32) return find<WideLanes>(op);
-  return type == ComputeType::f64 ? find<Scalars<double>>(op) : nullptr;
+  switch (type) {
+    case ComputeType::f32: return find<Lanes<float>, WideLanes>(op);
+    case ComputeType::f64: return find<Scalars<double>, Scalars<double>>(op);
+    default: return nullptr;
+  }
 }
 
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -61,30 +61,30 @@ std::optional<Tensor> live_along(const char* operation, const Factor& x, std::in
 
 Tensor select_lines(const Tensor& x, const Lines& rows, const Lines& cols) {
   const auto line = [](const Tensor& t, std::int64_t dim, const Lines& lines) {
-    return lines.are_all ? t : index_select(t, dim, lines.index);
+    // What is repeated along the dim is the same for any choice of lines, unless it is of none.
+    const bool is_same = lines.are_all || (t.size(dim) == 1 && lines.index.size() > 0);
+    return is_same ? t : index_select(t, dim, lines.index);
   };
   // Copies lie in memory as the matrix does: the order of additions may depend on it.
   if (is_row_major(x)) return line(line(x, 0, rows), 1, cols);
   return transpose(line(line(transpose(x, 0, 1), 1, rows), 0, cols), 0, 1);
 }
 
-/// The chosen lines of a mask; where it only repeats a row or a column, that one stands for all.
-Tensor select_mask(const Tensor& mask, Lines rows, Lines cols) {
+/// One row or column for those that only repeat each other.
+Tensor without_repeats(const Tensor& mask) {
   Layout layout = mask.layout();
-  for (const auto& [dim, lines] : {std::pair(0, &rows), std::pair(1, &cols)}) {
-    if (layout.strides[dim] != 0 || layout.shape[dim] == 0) continue;
-    layout.shape[dim] = 1;
-    *lines = {};
+  for (int i = 0; i < 2; ++i) {
+    if (layout.strides[i] == 0 && layout.shape[i] > 1) layout.shape[i] = 1;
   }
-  return select_lines(mask.with_layout(layout), rows, cols);
+  return mask.with_layout(layout);
 }
 
 /// The chosen lines, with 0 for elements among them that do not count; the mask stays only where
 /// there are such.
 Factor packed(const Factor& x, const Lines& rows, const Lines& cols) {
   const Tensor value = select_lines(x.value, rows, cols);
-  if (!x.mask || value.size() == 0) return {value, {}};
-  const Tensor mask = select_mask(*x.mask, rows, cols);
+  if (!x.mask) return {value, {}};
+  const Tensor mask = select_lines(without_repeats(*x.mask), rows, cols);
   if (all(mask).item<bool>()) return {value, {}};
   return {filled(value, mask, 0), expand(mask, value.shape())};
 }

@@ -79,7 +79,7 @@ Tensor dropout(const Tensor& x, double p, bool training, const Generator& genera
   if (!is_floating(x.dtype())) {
     throw DTypeError("dropout: expected a floating dtype, got {}", x.dtype());
   }
-  if (!(p >= 0 && p <= 1)) throw ValueError("dropout: expected p in [0, 1], got {}", p);
+  if (!(p >= 0) || p > 1) throw ValueError("dropout: expected p in [0, 1], got {}", p);
   if (!training) return x;
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   return drop(x, {generator.take(x.size()), kernels::word_limit(p), scale}, nullptr);

@@ -1,10 +1,12 @@
 #include "loup/ops/elementwise.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,13 +64,6 @@ DType resulting(ResultKind kind, DType computed_dtype) {
   return kind == ResultKind::boolean ? DType::boolean : computed_dtype;
 }
 
-/// DTypeError unless `x` can hold a result of `dtype` without losing its kind.
-void check_holds(const char* name, const Tensor& x, DType dtype) {
-  if (kind_of(dtype) > kind_of(x.dtype())) {
-    throw DTypeError("{}_: expected a tensor that can hold {}, got {}", name, dtype, x.dtype());
-  }
-}
-
 bool keeps_inputs(Saves saves) { return saves == Saves::inputs || saves == Saves::both; }
 autograd::Output output_of(Saves saves) {
   return saves == Saves::output || saves == Saves::both ? autograd::Output::saved
@@ -88,7 +83,8 @@ const ElementwiseKernel& unary_kernel(const Unary& op, DType dtype, const Values
 }
 
 const ElementwiseKernel& binary_kernel(const Binary& op, DType dtype) {
-  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel) : nullptr;
+  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel)
+                                               : kernels::find_half(op.kernel, dtype);
   if (kernel == nullptr) kernel = kernels::find_binary(op.kernel, compute_type(dtype));
   if (kernel == nullptr) refuse_dtype(op.name, "a dtype it is defined for", dtype);
   return *kernel;
@@ -106,8 +102,17 @@ double largest(DType dtype) {
 Values parameters_of(const Unary& op, std::span<const double> given, DType dtype) {
   Values values{};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = i < given.size() ? given[i] : op.parameters[i].value;
-    if (std::isinf(values[i])) values[i] = std::copysign(largest(dtype), values[i]);
+    const Parameter& parameter = op.parameters[i];
+    double value = i < given.size() ? given[i] : parameter.value;
+    if (parameter.is_integer && value != std::trunc(value)) {
+      throw ValueError("{}: expected {} as an integer, got {}", op.name, parameter.name, value);
+    }
+    if (value < parameter.least) {
+      throw ValueError("{}: expected {} of at least {}, got {}", op.name, parameter.name,
+                       parameter.least, value);
+    }
+    if (std::abs(value) == largest_number) value = std::copysign(largest(dtype), value);
+    values[i] = value;
   }
   return values;
 }
@@ -124,13 +129,6 @@ void check_divisor(const Binary& op, const Operand& divisor, DType dtype) {
   const auto found = is_zero.data<const bool>();
   if (std::ranges::find(found, true) != found.end()) {
     throw ValueError("{}: expected integers other than 0 as divisor, got 0", op.name);
-  }
-}
-
-void check_fits(const char* name, const Operand& x, DType dtype) {
-  if (x.is_number() && !fits(x.number(), dtype)) {
-    throw ValueError("{}: expected a number that fits {}, got {}", name, dtype,
-                     x.number().to<std::int64_t>());
   }
 }
 
@@ -166,6 +164,19 @@ Tensor empty_in_order(const Shape& shape, DType dtype, const std::optional<Dims>
   return memory.with_layout(loup::permute(memory.layout(), back));
 }
 
+/// "add_" for "add".
+class InPlaceName {
+ public:
+  explicit InPlaceName(std::string_view name) {
+    assert(name.size() + 1 < std::size(text_));
+    text_[name.copy(text_, std::size(text_) - 2)] = '_';
+  }
+  operator const char*() const { return text_; }
+
+ private:
+  char text_[32] = {};
+};
+
 /// A number in the form that a kernel reads.
 class NumberBytes {
  public:
@@ -182,6 +193,19 @@ class NumberBytes {
 };
 
 }  // namespace
+
+void check_holds(const char* operation, const Tensor& x, DType dtype) {
+  if (kind_of(dtype) > kind_of(x.dtype())) {
+    throw DTypeError("{}: expected a tensor that can hold {}, got {}", operation, dtype, x.dtype());
+  }
+}
+
+void check_fits(const char* operation, const Operand& x, DType dtype) {
+  if (x.is_number() && !fits(x.number(), dtype)) {
+    throw ValueError("{}: expected a number that fits {}, got {}", operation, dtype,
+                     x.number().to<std::int64_t>());
+  }
+}
 
 Tensor Operand::as_tensor(DType dtype) const {
   return is_number() ? full({}, number_, dtype) : tensor();
@@ -239,6 +263,12 @@ Tensor repeated(const char* operation, const Tensor& x, const Shape& shape) {
   return autograd::is_recorded(x) ? expand(x, shape) : x.with_layout(layout);
 }
 
+Tensor as_input(const char* operation, const Operand& x, DType dtype, const Shape& shape) {
+  const Tensor tensor = x.as_tensor(dtype);
+  // Rules reckon with integers as the kernel did: in floating point.
+  return repeated(operation, is_floating(tensor.dtype()) ? tensor : to(tensor, dtype), shape);
+}
+
 DType Unary::result_dtype(DType x) const { return resulting(result, computed(name, result, x)); }
 
 Tensor Unary::run(const Tensor& x, std::span<const double> values) const {
@@ -264,13 +294,14 @@ Tensor Unary::run(const Tensor& x, std::span<const double> values) const {
 
 void Unary::run_in_place(Tensor& x, std::span<const double> values) const {
   const DType dtype = computed(name, result, x.dtype());
-  check_holds(name, x, resulting(result, dtype));
+  const InPlaceName own_name(name);
+  check_holds(own_name, x, resulting(result, dtype));
   if (autograd::is_recorded(x)) {
-    replace_(name, x, run(clone(x), values));  // the rule may need what x was before
+    replace_(own_name, x, run(clone(x), values));  // the rule may need what x was before
     return;
   }
   const Values parameters_given = parameters_of(*this, values, dtype);
-  prepare_in_place(name, x);
+  prepare_in_place(own_name, x);
   const Array array = x.array();
   kernels::elementwise(unary_kernel(*this, dtype, parameters_given), x.shape(), array, {&array, 1},
                        parameters_given.data());
@@ -305,8 +336,8 @@ Tensor Binary::operator()(const Operand& x, const Operand& y) const {
   const bool is_recorded = x.is_recorded() || y.is_recorded();
   if (backward == nullptr || !is_recorded || !is_floating(out.dtype())) return out;
   // Repeated dims are summed by the rule of the view that repeats them.
-  const Tensor left = repeated(name, x.as_tensor(dtype), out.shape());
-  const Tensor right = repeated(name, y.as_tensor(dtype), out.shape());
+  const Tensor left = as_input(name, x, dtype, out.shape());
+  const Tensor right = as_input(name, y, dtype, out.shape());
   std::vector<SavedTensor> saved;
   if (keeps_inputs(saves)) saved = {SavedTensor(left), SavedTensor(right)};
   autograd::record(
@@ -325,23 +356,28 @@ Tensor Binary::operator()(const Operand& x, const Operand& y) const {
 }
 
 void Binary::in_place(Tensor& x, const Operand& y) const {
+  const InPlaceName own_name(name);
   const DType dtype = compute_dtype(x, y);
-  check_holds(name, x, resulting(result, dtype));
+  check_holds(own_name, x, resulting(result, dtype));
   const ElementwiseKernel& chosen = binary_kernel(*this, dtype);
-  check_fits(name, y, dtype);
+  check_fits(own_name, y, dtype);
   check_divisor(*this, y, dtype);
-  Tensor other = repeated(name, y.as_tensor(dtype), x.shape());
-  if (autograd::is_recorded(x) || autograd::is_recorded(other)) {
-    replace_(name, x, to((*this)(clone(x), other), x.dtype()));
+  std::optional<Tensor> other;
+  if (!y.is_number()) other = repeated(own_name, y.tensor(), x.shape());
+  if (autograd::is_recorded(x) || y.is_recorded()) {
+    replace_(own_name, x, to((*this)(clone(x), y), x.dtype()));
     return;
   }
-  prepare_in_place(name, x);
+  prepare_in_place(own_name, x);
   // Parts of one storage may overlap: then the other operand is read whole before x is written.
-  const bool is_shared = other.storage() == x.storage() &&
-                         (other.strides() != x.strides() || other.raw_data() != x.raw_data());
-  if (is_shared) other = clone(other);
-  const Array arrays[] = {x.array(), other.array()};
-  kernels::elementwise(chosen, x.shape(), x.array(), arrays);
+  if (other && other->storage() == x.storage() &&
+      (other->strides() != x.strides() || other->raw_data() != x.raw_data())) {
+    other = clone(*other);
+  }
+  NumberBytes number;
+  const Array arrays[] = {
+      x.array(), other ? other->array() : number.array(y.number(), chosen.inputs[1], x.ndim())};
+  kernels::elementwise(chosen, x.shape(), arrays[0], arrays);
 }
 
 }  // namespace loup::ops

@@ -79,14 +79,19 @@ class ElementwiseCall {
 /// What a rule reads, so that nothing else is kept alive.
 enum class Saves : std::uint8_t { nothing, inputs, output, both };
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+/// As a parameter: the largest number of the dtype.
+inline constexpr double largest_number = std::numeric_limits<double>::max();
+
 /// A named number that changes what an operator does, with its default.
 struct Parameter {
   const char* name = nullptr;
-  double value = 0;                         // infinite: the largest number of the dtype
+  double value = 0;
   std::array<const char*, 2> choices = {};  // words that stand for 0 and 1
+  bool is_integer = false;
+  double least = -infinity;
 };
 inline constexpr std::size_t most_parameters = 3;
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// `exp(x)`, `round(x, 2)`: the same shape, element by element.
 struct LOUP_EXPORT Unary {
@@ -149,6 +154,16 @@ struct LOUP_EXPORT Binary {
 LOUP_EXPORT Tensor run_elementwise(const char* operation, const kernels::ElementwiseKernel& kernel,
                                    DType dtype, std::span<const Operand* const> operands,
                                    const double* parameters = nullptr);
+
+/// An operand as the rule of a recorded call sees it: floating, and broadcast to `shape`.
+LOUP_EXPORT Tensor as_input(const char* operation, const Operand& x, DType dtype,
+                            const Shape& shape);
+
+/// DTypeError unless `x` can hold a result of `dtype` without losing its kind (bool, integer,
+/// floating).
+LOUP_EXPORT void check_holds(const char* operation, const Tensor& x, DType dtype);
+/// ValueError when `x` is an integer beyond the range of `dtype`.
+LOUP_EXPORT void check_fits(const char* operation, const Operand& x, DType dtype);
 
 /// `x` seen with `shape`: missing dims and dims of size 1 repeat. The gradient is summed.
 LOUP_EXPORT Tensor repeated(const char* operation, const Tensor& x, const Shape& shape);

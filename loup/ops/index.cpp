@@ -45,6 +45,7 @@ const Items& unchanged(const Items& items, const Saved& saved) {
   for (const Index& item : items) {
     if (std::holds_alternative<Tensor>(item)) static_cast<void>(saved[next++]);
   }
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the record outlives the rule
   return items;
 }
 
@@ -84,7 +85,7 @@ std::optional<Tensor> last_ones(const Shape& shape, const Items& items) {
   const Tensor number = reshape(arange(0, element_count(found)), found);
   index_put_(winner, items, number);
   const Tensor stayed = index(winner, items);
-  const Tensor result = empty(found, DType::boolean);
+  Tensor result = empty(found, DType::boolean);
   std::ranges::transform(stayed.data<const std::int64_t>(), number.data<const std::int64_t>(),
                          result.data<bool>().begin(), std::equal_to<>());
   return result;

@@ -53,19 +53,13 @@ std::vector<SavedTensor> saved_indices(const Lookup& lookup) {
 /// The lookup of a record, whose indices must not have changed since.
 const Lookup& unchanged(const Lookup& lookup, const Saved& saved) {
   for (std::size_t k = 0; k < lookup.indices.size(); ++k) static_cast<void>(saved[k]);
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the record outlives the rule
   return lookup;
 }
 
 Gradient take(const Lookup& lookup, const Gradient& g) {
   Gradient result{take(lookup, g.value), {}};
   if (g.mask) result.mask = take(lookup, *g.mask);
-  return result;
-}
-
-/// Only what is live is added up; a place is live where something arrived.
-Gradient spread(const Lookup& lookup, const Gradient& g) {
-  Gradient result{spread(lookup, autograd::materialize(g)), {}};
-  if (g.mask) result.mask = spread(lookup, *g.mask);
   return result;
 }
 
@@ -144,6 +138,23 @@ void check_index_dtype(const char* operation, DType dtype) {
   }
 }
 
+Lookup element_lookup(const char* operation, const Shape& source, int dim, const Tensor& index) {
+  check_index_dtype(operation, index.dtype());
+  if (index.ndim() != source.size()) {
+    throw ShapeError("{}: expected indices of {} dims, got shape {}", operation, source.size(),
+                     index.shape());
+  }
+  Dims moves;
+  for (int i = 0; i < source.size(); ++i) {
+    moves.push_back(i == dim ? -1 : i);
+    if (i != dim && index.shape()[i] > source[i]) {
+      throw ShapeError("{}: expected indices nowhere longer than {} but for dim {}, got shape {}",
+                       operation, source, dim, index.shape());
+    }
+  }
+  return {operation, index.shape(), source, moves, dim, {index}};
+}
+
 void check_indices(const Lookup& lookup) {
   std::vector<kernels::IndexedDim> dims;
   for (int k = 0; k < lookup.dims.size(); ++k) {
@@ -210,6 +221,12 @@ Tensor spread(const Lookup& lookup, const Tensor& y) {
                        return {take(unchanged(lookup, saved), g)};
                      });
   }
+  return result;
+}
+
+Gradient spread(const Lookup& lookup, const Gradient& g) {
+  Gradient result{spread(lookup, autograd::materialize(g)), {}};
+  if (g.mask) result.mask = spread(lookup, *g.mask);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "loup/autograd/gradient.h"
 #include "loup/tensor/tensor.h"
 
 // Elements found by indices: what gather, scatter, index_select and x[i, j] have in common. A
@@ -22,6 +23,10 @@ struct Lookup {
 /// DTypeError unless indices may have this dtype: integers, but not bool.
 void check_index_dtype(const char* operation, DType dtype);
 
+/// A lookup along `dim` of a tensor of shape `source`, in which every element of the result has an
+/// index of its own. ShapeError when the index is longer than the tensor in another dim.
+Lookup element_lookup(const char* operation, const Shape& source, int dim, const Tensor& index);
+
 /// IndexError when an index is out of range.
 void check_indices(const Lookup& lookup);
 /// Repeats `indices`, broadcast to shape `found`, over the other dims of lookup.shape: theirs are
@@ -33,6 +38,10 @@ void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found
 Tensor take(const Lookup& lookup, const Tensor& x);
 /// Zeros of shape `source`, with the elements of `y` added where they are found.
 Tensor spread(const Lookup& lookup, const Tensor& y);
+
+/// The same for gradients: only what is live is added up, and a place is live where something
+/// arrived.
+autograd::Gradient spread(const Lookup& lookup, const autograd::Gradient& g);
 
 /// `x` with the elements of `y`, of the lookup's shape, in place of those that are found; of
 /// several for one place the last. Converts `y` to x's dtype.

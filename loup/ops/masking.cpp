@@ -62,11 +62,11 @@ Tensor placed(const Tensor& mask, const Tensor& y) {
 
 /// The number that is filled in, of x's dtype.
 Tensor filling(const char* operation, const Tensor& x, const Operand& value) {
-  if (value.tensor().ndim() != 0) {
+  if (!value.shape().empty()) {
     throw ShapeError("{}: expected a number or a 0-d tensor as value, got shape {}", operation,
-                     value.tensor().shape());
+                     value.shape());
   }
-  return to(value.tensor(), x.dtype());
+  return to(value.as_tensor(x.dtype()), x.dtype());
 }
 
 /// All of the first dim, then of the second, …: shape [dims, elements].

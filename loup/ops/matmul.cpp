@@ -99,7 +99,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>
         "shapes {} and {}",
         weight.size(-1), x.shape(), weight.shape());
   }
-  const Tensor y = matmul_as("linear", x, weight.ndim() == 2 ? transpose(weight, 0, 1) : weight);
+  Tensor y = matmul_as("linear", x, weight.ndim() == 2 ? transpose(weight, 0, 1) : weight);
   if (!bias) return y;
   if (bias->ndim() > 1 ||
       (bias->ndim() == 1 && (weight.ndim() == 1 || bias->size(0) != weight.size(0)))) {

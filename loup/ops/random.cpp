@@ -30,7 +30,7 @@ void check_std(const char* operation, double std) {
 }
 
 void check_probability(const char* operation, double p) {
-  if (!(p >= 0 && p <= 1)) {
+  if (!(p >= 0) || p > 1) {
     throw ValueError("{}: expected probabilities in [0, 1], got {}", operation, p);
   }
 }

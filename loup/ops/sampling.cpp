@@ -61,7 +61,7 @@ class WeightTree {
 std::int64_t read_weights(WeightTree& tree, const double* row, std::int64_t size) {
   std::int64_t positive = 0;
   for (std::int64_t i = 0; i < size; ++i) {
-    if (!(row[i] >= 0 && std::isfinite(row[i]))) {
+    if (!(row[i] >= 0) || !std::isfinite(row[i])) {
       throw ValueError("multinomial: expected weights that are finite and not negative, got {}",
                        row[i]);
     }

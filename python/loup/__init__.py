@@ -24,25 +24,7 @@ _private = {
     "version",
 }
 
-<<<<<<< HEAD
-__all__ = ["__version__", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ = ["__version__", "autograd", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ += ["enable_grad", "no_grad", "set_grad_enabled"]
 __all__ += ["ones", "ones_like", "zeros", "zeros_like"]
-=======
-__all__ = [
-    "MaskedTensor",
-    "__version__",
-    "as_masked_tensor",
-    "autograd",
-    "enable_grad",
-    "is_masked_tensor",
-    "masked",
-    "masked_tensor",
-    "no_grad",
-    "ones",
-    "ones_like",
-    "set_grad_enabled",
-    "zeros",
-    "zeros_like",
-]
->>>>>>> autograd
 __all__ += [name for name in vars(_loup) if not name.startswith("_") and name not in _private]

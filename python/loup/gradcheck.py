@@ -110,7 +110,8 @@ def _checked_inputs(name: str, inputs: Sequence[object]) -> dict[int, Tensor]:
                 f"{name}: expected inputs that are leaves, got a computed one at position {i}; "
                 "detach it and require grad anew"
             )
-        if any(size > 1 and step == 0 for size, step in zip(x.shape, x.strides, strict=True)):
+        sizes = zip(x.shape, x.strides, strict=True)
+        if x.numel() > 0 and any(size > 1 and step == 0 for size, step in sizes):
             raise LoupValueError(
                 f"{name}: expected inputs that hold each element once, got an expanded one at "
                 f"position {i}; clone it first"

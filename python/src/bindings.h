@@ -41,6 +41,8 @@ void bind_autograd(nb::module_& m);
 void bind_create(nb::module_& m);
 void bind_gather(nb::module_& m);
 void bind_masking(nb::module_& m);
+void bind_sort(nb::module_& m);
+void bind_search(nb::module_& m);
 void bind_join(nb::module_& m);
 void bind_elementwise(nb::module_& m);
 void bind_linalg(nb::module_& m);

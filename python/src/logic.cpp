@@ -38,7 +38,7 @@ void bind_logic(nb::module_& m) {
         const TensorArgument y("equal", other);
         return without_gil(x->size(), [&] { return ops::equal(*x, *y); });
       },
-      "other"_a);
+      "other"_a.none());
   define(
       m, "isclose",
       [](nb::handle input, nb::handle other, double rtol, double atol, bool equal_nan) {
@@ -47,7 +47,7 @@ void bind_logic(nb::module_& m) {
         return without_gil(x.is_number() ? 1 : x.tensor().size(),
                            [&] { return ops::isclose(x, y, {rtol, atol, equal_nan}); });
       },
-      "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+      "other"_a.none(), "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
   define(
       m, "allclose",
       [](nb::handle input, nb::handle other, double rtol, double atol, bool equal_nan) {
@@ -56,7 +56,7 @@ void bind_logic(nb::module_& m) {
         return without_gil(x.is_number() ? 1 : x.tensor().size(),
                            [&] { return ops::allclose(x, y, {rtol, atol, equal_nan}); });
       },
-      "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+      "other"_a.none(), "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
 }
 
 }  // namespace loup::python

@@ -16,6 +16,8 @@ NB_MODULE(_loup, m) {
   python::bind_linalg(m);
   python::bind_gather(m);
   python::bind_masking(m);
+  python::bind_sort(m);
+  python::bind_search(m);
   python::bind_join(m);
   python::bind_shape(m);
   python::bind_random(m);

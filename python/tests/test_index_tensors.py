@@ -270,3 +270,31 @@ def test_large_ones_are_the_same_for_any_number_of_threads(threads: None, shape:
         assert_same(x[mask], array[mask])
         x[rows] = values
         assert_same(x, changed)
+
+
+@pytest.mark.parametrize("key", [1, slice(1, 3), [2, 0], [False, True, True], ([1, 1], [0, 0])])
+def test_assignment_is_recorded(key: object) -> None:
+    x = loup.ones((3, 2), "float64").requires_grad_()
+    v = loup.tensor(5.0, dtype="float64", requires_grad=True)
+    weights = loup.arange(6.0, dtype="float64").reshape(3, 2)
+    y = x * 2
+    y[key] = v
+    y.backward(weights)
+    written = np.zeros((3, 2), bool)
+    written[key] = True
+    assert x.grad is not None
+    assert v.grad is not None
+    assert_same(x.grad, np.where(written, 0, 2 * np.asarray(weights)))
+    assert v.grad.item() == np.asarray(weights)[written].sum()
+
+
+def test_assignment_into_a_leaf_needs_no_grad() -> None:
+    x = loup.zeros(3).requires_grad_()
+    with pytest.raises(
+        loup.StateError,
+        match="^index_put_: expected a tensor that may change while gradients are recorded, got a leaf",
+    ):
+        x[[0]] = 1
+    with loup.no_grad():
+        x[[0]] = 1
+    assert x.tolist() == [1, 0, 0]

@@ -101,6 +101,7 @@ TEST(Grad, RunsOnlyWhatLeadsToTheInputs) {
   register_hook(side, count);   // beside the way
   register_hook(other, count);  // beside the way
   register_hook(x, count);      // beyond the input
+  register_hook(y, count);      // beyond the first input, beside the way to the second
   EXPECT_EQ(values_of(grad({total}, {before}, {.retain_graph = true}).front()), (Values{10}));
   EXPECT_EQ(runs, 0);
   EXPECT_EQ(values_of(grad({total}, {other}).front()), (Values{15}));

@@ -19,6 +19,11 @@ using kernels::ConstPlane;
 using kernels::depth_block;
 using kernels::MatmulKernel;
 
+template <class I>
+std::size_t at(I i) {
+  return static_cast<std::size_t>(i);
+}
+
 /// One test runs for each compute type, on each instruction set.
 template <class T>
 class MatmulKernels : public testing::Test {
@@ -118,8 +123,8 @@ TYPED_TEST(MatmulKernels, AddProductsInOrderForEverySizeOfTile) {
                        depth, cols, c.data(), false);
         for (std::int64_t i = 0; i < rows; ++i) {
           for (std::int64_t j = 0; j < cols; ++j) {
-            const T wanted = this->expected(&a[i * depth], 1, &b[j], most_cols, depth);
-            ASSERT_TRUE(same_bits(c[i * cols + j], wanted))
+            const T wanted = this->expected(&a[at(i * depth)], 1, &b[at(j)], most_cols, depth);
+            ASSERT_TRUE(same_bits(c[at(i * cols + j)], wanted))
                 << rows << " x " << cols << " at " << i << ", " << j;
           }
         }
@@ -139,8 +144,8 @@ TYPED_TEST(MatmulKernels, AddToWhatIsThere) {
     this->multiply(this->plane(a.data(), depth, 1), this->plane(b.data(), cols, 1), rows, depth,
                    cols, c.data(), true);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-      const T sum = this->expected(&a[i / cols * depth], 1, &b[i % cols], cols, depth);
-      ASSERT_TRUE(same_bits(c[i], this->add(before[i], sum))) << i;
+      const T sum = this->expected(&a[at(i / cols * depth)], 1, &b[at(i % cols)], cols, depth);
+      ASSERT_TRUE(same_bits(c[at(i)], this->add(before[at(i)], sum))) << i;
     }
   });
 }
@@ -162,7 +167,7 @@ TYPED_TEST(MatmulKernels, PackAnyStridesWithoutReadingBeyond) {
           std::vector<T> copy(static_cast<std::size_t>((height * width - 1) * step + 1));
           for (std::int64_t i = 0; i < height; ++i) {
             for (std::int64_t j = 0; j < width; ++j) {
-              copy[(turns ? j * height + i : i * width + j) * step] = x[i * width + j];
+              copy[at((turns ? j * height + i : i * width + j) * step)] = x[at(i * width + j)];
             }
           }
           return copy;
@@ -195,7 +200,7 @@ TYPED_TEST(MatmulKernels, ReadRowsThatAreNotPacked) {
     this->kernel().pack_right(this->plane(b.data(), cols, 1), depth, cols, blocks.aligned_right());
     std::vector<T> turned(rows * depth);
     for (std::int64_t i = 0; i < rows * depth; ++i) {
-      turned[i % depth * rows + i / depth] = values[i];
+      turned[at(i % depth * rows + i / depth)] = values[at(i)];
     }
     std::vector<T> c(rows * cols);
     const Guarded<T> contiguous(values);
@@ -232,11 +237,11 @@ TYPED_TEST(MatmulKernels, ConvertWhatTheyPack) {
         int straight = 0;
         int other = 0;
         for (std::int64_t q = 0; q < depth; ++q) {
-          straight += a[i * depth + q] * b[q * cols + j];
-          other += a[q * rows + i] * b[j * depth + q];
+          straight += a[at(i * depth + q)] * b[at(q * cols + j)];
+          other += a[at(q * rows + i)] * b[at(j * depth + q)];
         }
-        ASSERT_EQ(c[i * cols + j], static_cast<T>(straight)) << i << ", " << j;
-        ASSERT_EQ(turned[i * cols + j], static_cast<T>(other)) << i << ", " << j;
+        ASSERT_EQ(c[at(i * cols + j)], static_cast<T>(straight)) << i << ", " << j;
+        ASSERT_EQ(turned[at(i * cols + j)], static_cast<T>(other)) << i << ", " << j;
       }
     }
   });
@@ -252,10 +257,10 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
   std::vector<std::uint8_t> b_mask = random.mask_bytes(depth * cols, 0.6);
   if constexpr (std::is_floating_point_v<T>) {
     for (std::size_t i = 0; i < a.size(); ++i) {
-      if (a_mask[i] == 0) a[i] = std::numeric_limits<T>::quiet_NaN();
+      if (a_mask[at(i)] == 0) a[at(i)] = std::numeric_limits<T>::quiet_NaN();
     }
     for (std::size_t i = 0; i < b.size(); ++i) {
-      if (b_mask[i] == 0) b[i] = std::numeric_limits<T>::infinity();
+      if (b_mask[at(i)] == 0) b[at(i)] = std::numeric_limits<T>::infinity();
     }
   }
   const auto mask_plane = [](const std::vector<std::uint8_t>& mask, std::int64_t row) {
@@ -276,10 +281,10 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
       for (std::int64_t j = 0; j < cols; ++j) {
         T sum{};
         for (std::int64_t q = 0; q < depth; ++q) {
-          if (a_mask[i * depth + q] == 0 || b_mask[q * cols + j] == 0) continue;
-          sum = this->multiply_add(a[i * depth + q], b[q * cols + j], sum);
+          if (a_mask[at(i * depth + q)] == 0 || b_mask[at(q * cols + j)] == 0) continue;
+          sum = this->multiply_add(a[at(i * depth + q)], b[at(q * cols + j)], sum);
         }
-        ASSERT_TRUE(same_bits(c[i * cols + j], sum)) << i << ", " << j;
+        ASSERT_TRUE(same_bits(c[at(i * cols + j)], sum)) << i << ", " << j;
       }
     }
   });
@@ -291,8 +296,8 @@ TYPED_TEST(MatmulKernels, MultiplyRowsByAVector) {
     for (const std::int64_t depth : {1, 2, 15, 16, 17, 63, 64, 65, 200}) {
       constexpr std::int64_t rows = 5;
       // Small integers: every order of additions gives the same sum.
-      std::vector<T> a(rows * depth);
-      std::vector<T> x(depth);
+      std::vector<T> a(at(rows * depth));
+      std::vector<T> x(at(depth));
       Random random;
       for (T& value : a) value = static_cast<T>(random.integer(-50, 50));
       for (T& value : x) value = static_cast<T>(random.integer(-50, 50));
@@ -303,8 +308,8 @@ TYPED_TEST(MatmulKernels, MultiplyRowsByAVector) {
                                        true);
       for (std::int64_t i = 0; i < rows; ++i) {
         T sum{3};
-        for (std::int64_t q = 0; q < depth; ++q) sum += a[i * depth + q] * x[q];
-        ASSERT_EQ(out[i], sum) << "depth " << depth << ", row " << i;
+        for (std::int64_t q = 0; q < depth; ++q) sum += a[at(i * depth + q)] * x[at(q)];
+        ASSERT_EQ(out[at(i)], sum) << "depth " << depth << ", row " << i;
       }
     }
   });
@@ -325,12 +330,12 @@ TYPED_TEST(MatmulKernels, MultiplyAVectorByColumnsInOrder) {
                                             false);
         for (std::int64_t j = 0; j < cols; ++j) {
           const std::int64_t first = std::min(depth, depth_block);
-          T sum = this->expected(x.data(), 1, &b[j], cols, first);
+          T sum = this->expected(x.data(), 1, &b[at(j)], cols, first);
           if (depth > first) {
-            sum = this->add(
-                sum, this->expected(&x[first], 1, &b[first * cols + j], cols, depth - first));
+            sum = this->add(sum, this->expected(&x[at(first)], 1, &b[at(first * cols + j)], cols,
+                                                depth - first));
           }
-          ASSERT_TRUE(same_bits(out[j], sum)) << depth << " x " << cols << " at " << j;
+          ASSERT_TRUE(same_bits(out[at(j)], sum)) << depth << " x " << cols << " at " << j;
         }
       }
     }

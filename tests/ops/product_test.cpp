@@ -96,10 +96,10 @@ TEST(Product, HasTheSameBitsForEveryNumberOfThreads) {
     const Tensor a = random_tensor(random, {m, k}, DType::f32);
     const Tensor b = random_tensor(random, {k, n}, DType::f32);
     std::vector<std::byte> bits;
-    with_threads({1, 2, 7}, [&, m = m, k = k, n = n] {
+    with_threads({1, 2, 7}, [&, rows = m, depth = k, cols = n] {
       const std::vector<std::byte> found = bits_of(product(a, b));
       if (bits.empty()) bits = found;
-      EXPECT_TRUE(found == bits) << m << " x " << k << " x " << n;
+      EXPECT_TRUE(found == bits) << rows << " x " << depth << " x " << cols;
     });
   }
 }

@@ -59,6 +59,7 @@ TEST(Generator, GoesOnFromASavedState) {
 
 TEST(Generator, SharesItsSequenceWithItsCopies) {
   const Generator generator(3);
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the copy is what is tested
   const Generator copy = generator;
   const Tensor first = rand({4}, {.generator = generator});
   const Tensor second = rand({4}, {.generator = copy});
@@ -192,7 +193,7 @@ TEST(Rand, IsUniformInEveryDType) {
     std::vector<std::int64_t> counts(1000);
     for (const double value : x) ++counts[static_cast<std::size_t>(value * 1000)];
     EXPECT_LT(std::abs(chi_square_deviation(counts, many / 1000.0)), 4);
-    for (const std::size_t lag : {1, 2, 3, 4, 8, 16, 64, 1000}) {
+    for (const std::size_t lag : {1U, 2U, 3U, 4U, 8U, 16U, 64U, 1000U}) {
       EXPECT_LT(std::abs(correlation(x, lag)), 5 / std::sqrt(many)) << "lag " << lag;
     }
   }
@@ -235,7 +236,7 @@ TEST(Randn, IsNormalInEveryDType) {
     }
     EXPECT_NEAR(mean_of(squares), 1, 5 * std::sqrt(2.0 / many));
     EXPECT_NEAR(mean_of(fourth), 3, 5 * std::sqrt(96.0 / many));
-    for (const std::size_t lag : {1, 2, 3, 4, 8}) {
+    for (const std::size_t lag : {1U, 2U, 3U, 4U, 8U}) {
       EXPECT_LT(std::abs(correlation(x, lag)), 5 / std::sqrt(many)) << "lag " << lag;
       EXPECT_LT(std::abs(correlation(squares, lag)), 5 / std::sqrt(many)) << "lag " << lag;
     }

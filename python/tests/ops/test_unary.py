@@ -15,7 +15,7 @@ EVERY_OP = pytest.mark.parametrize("name", UNARY)
 def test_agrees_with_the_reference(name: str) -> None:
     case = UNARY[name]
     for dtype in case.dtypes():
-        x = sample(dtype, 600, rng(name, dtype))
+        (x,) = case.prepare(sample(dtype, 600, rng(name, dtype)))
         case.check(getattr(loup, name)(tensor(x, dtype)), (x,), dtype, about=name)
 
 
@@ -33,7 +33,7 @@ def test_options_change_what_they_say(name: str) -> None:
     case = UNARY[name]
     for options, reference in case.options:
         for dtype in case.dtypes():
-            x = sample(dtype, 300, rng(name, dtype))
+            (x,) = case.prepare(sample(dtype, 300, rng(name, dtype)))
             result = getattr(loup, name)(tensor(x, dtype), **options)
             case.check(result, (x,), dtype, reference, about=(name, options))
 

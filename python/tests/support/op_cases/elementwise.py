@@ -8,6 +8,7 @@ float64; results of the other dtypes are computed in double lanes and off by les
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,10 @@ class Elementwise:
     ulps: float = 1.0
     domains: tuple[Domain, ...] = (ANYWHERE,)  # where gradients are tested, for each operand
     takes_integers: bool = True
+    asks_dtype: bool = False  # the reference wants to know it, as a keyword
+    absolute: bool = False  # near its zeros a result is only as exact as around 1
     signed_zero: bool = True  # whether the sign of a zero is a promise
+    single_ulps: float = 1.5  # for float32
     # Options that change the result, and the references that belong to them.
     options: tuple[tuple[dict[str, object], Callable[..., np.ndarray]], ...] = ()
     # Operands as the operator may be given them: divisors of integers other than 0.
@@ -67,20 +71,24 @@ class Elementwise:
         assert dtype_name(result) == self.result_dtype(dtype), about
         if self.kind == "floating" and dtype not in FLOATS:
             dtype, operands = "float32", tuple(x.astype(np.float32) for x in operands)
+        if self.asks_dtype:
+            reference = partial(reference, dtype=dtype)
         got = array(result)
         with np.errstate(all="ignore"):
             if dtype in FLOATS and self.kind != "boolean":
                 computed = compute_dtype(dtype) if self.ulps == 0 else "longdouble"
                 wanted = reference(*(x.astype(computed) for x in operands))
-                # Half types are rounded from float32, which may itself be half a unit off.
-                ulps = {"float64": self.ulps, "float32": 0.51}.get(dtype, 0.51)
+                # Half types are rounded from float32.
+                single = self.single_ulps if dtype == "float32" else 0.55
+                ulps = self.ulps if dtype == "float64" or self.ulps == 0 else single
                 assert_near(
                     got,
                     wanted,
                     dtype,
-                    ulps if self.ulps > 0 else 0,
+                    ulps,
                     inputs=operands,
                     signed_zero=self.signed_zero,
+                    absolute=self.absolute,
                     about=(about, dtype),
                 )
             else:

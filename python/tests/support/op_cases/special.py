@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from op_cases.values import FLOATS, largest
+
 Real = np.longdouble
 PI = Real("3.14159265358979323846264338327950288")
 EULER = Real("0.57721566490153286060651209008240243")
@@ -36,7 +38,7 @@ def _with_rest(function: Callable[[float], float]) -> Callable[[np.ndarray], np.
         rest = np.where(np.isfinite(double), x - double, 0)
         sign = 1 if function is math.erf else -1
         slope = sign * 2 / np.sqrt(PI) * np.exp(-(np.asarray(double, Real) ** 2))
-        return by_element(function)(double) + slope * rest
+        return by_element(function)(double) + np.where(rest == 0, -0.0, slope * rest)
 
     return evaluate
 
@@ -61,7 +63,8 @@ def erfinv(x: float) -> float:
 
 @by_element
 def lgamma(x: float) -> float:
-    if x == 0 or (x < 0 and x == math.floor(x)) or math.isinf(x):
+    is_pole = x == 0 or math.isinf(x) or (x < 0 and x == math.floor(x))
+    if is_pole or x > 2.5e305:
         return math.inf
     return math.lgamma(x)
 
@@ -81,16 +84,15 @@ def polygamma(n: int, x: np.ndarray) -> np.ndarray:
     if n == 0:
         return _digamma(x)
     total = np.zeros_like(x)
-    moved = np.where(x > 0, x, np.nan)
-    for _ in range(20):
-        total += moved ** -(n + 1)
+    moved = x
+    for _ in range(60):  # as many steps as lead from -40 to where the series is exact
+        total += np.where(moved == 0, np.inf, moved ** -(n + 1))
         moved = moved + 1
     total = total * math.factorial(n)
     tail = math.factorial(n - 1) / moved**n + math.factorial(n) / (2 * moved ** (n + 1))
     for k, number in enumerate(_BERNOULLI, 1):
-        tail += (
-            number * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / moved ** (2 * k + n)
-        )
+        factor = Real(math.factorial(2 * k + n - 1)) / math.factorial(2 * k)
+        tail += number * factor / moved ** (2 * k + n)
     result = np.where(x == np.inf, 0, total + tail)
     return result if n % 2 == 1 else -result
 
@@ -128,11 +130,10 @@ def bessel(order: int, x: np.ndarray) -> np.ndarray:
 
 
 def sinc(x: np.ndarray) -> np.ndarray:
-    whole = np.where(np.isfinite(x), 2 * np.rint(x / 2), 0)
-    sine = np.where(x == whole, 0, np.sin(PI * (x - whole)))
-    # Half-way points: sin(pi (x - whole)) of whole numbers is 0, not what is left of pi.
-    sine = np.where(np.abs(x - whole) == 1, 0, sine)
-    return np.where(x == 0, 1, np.where(np.isinf(x), 0, sine / (PI * x)))
+    """From the nearest integer, where the sine is exact."""
+    whole = np.where(np.isfinite(x), np.rint(x), 0)
+    sine = np.sin(PI * (x - whole)) * np.where(whole % 2 == 0, 1, -1)
+    return np.where(x == 0, 1, np.where(np.isinf(x), np.nan, sine / (PI * x)))
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -156,16 +157,39 @@ def logit(x: np.ndarray, eps: float | None = None) -> np.ndarray:
     return np.where(np.abs(x - 0.5) < 0.25, middle, np.log(x / (1 - x)))
 
 
-def round_decimals(x: np.ndarray, decimals: int) -> np.ndarray:
-    scale = Real(10) ** abs(decimals)
-    result = np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
-    return np.where(np.isfinite(result), result, x)
+def round_decimals(x: np.ndarray, decimals: int = 0) -> np.ndarray:
+    """In float64 for both floating types; what scaling makes infinite has no decimals to lose."""
+    if x.dtype.kind != "f":
+        return x
+    result = np.round(x.astype(np.float64), decimals)
+    return np.where(np.isfinite(result), result, x).astype(x.dtype)
 
 
-def nan_to_num(x: np.ndarray, nan: float, posinf: float, neginf: float) -> np.ndarray:
-    return np.where(
-        np.isnan(x), nan, np.where(x == np.inf, posinf, np.where(x == -np.inf, neginf, x))
-    )
+def nan_to_num(
+    x: np.ndarray,
+    nan: float = 0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    dtype: str,
+) -> np.ndarray:
+    if dtype not in FLOATS:
+        return x
+    posinf = largest(dtype) if posinf is None else posinf
+    neginf = -largest(dtype) if neginf is None else neginf
+    infinite = np.where(x < 0, neginf, posinf)
+    return np.where(np.isnan(x), nan, np.where(np.isinf(x), infinite, x)).astype(x.dtype)
+
+
+def nextafter(x: np.ndarray, y: np.ndarray, *, dtype: str) -> np.ndarray:
+    if dtype != "bfloat16":
+        return np.nextafter(x.astype(dtype), y.astype(dtype))
+    # bfloat16 is the upper half of float32: its neighbours are 2^16 words apart.
+    words = x.astype(np.float32).view(np.int32)
+    step = np.where((y > x) == (x > 0), 1, -1) * 2**16
+    moved = (words + step).astype(np.int32).view(np.float32)
+    moved = np.where(x == 0, np.copysign(np.float32(2.0**-133), y), moved)
+    return np.where(np.isnan(x) | np.isnan(y), np.nan, np.where(x == y, y, moved))
 
 
 def pow_integers(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -134,12 +134,15 @@ def assert_near(
     *,
     inputs: tuple[np.ndarray, ...] = (),
     signed_zero: bool = True,
+    absolute: bool = False,
     about: object = "",
 ) -> None:
-    """Elements of `dtype` against reals: within so many units of the last place."""
+    """Elements of `dtype` against reals: within so many units of the last place, `absolute`: of
+    the last place of 1 where a result is smaller."""
     wanted = np.asarray(expected, np.longdouble)
     with np.errstate(all="ignore"):
-        distance = np.abs(result - wanted) / spacing(wanted, dtype)
+        size = np.maximum(np.abs(wanted), 1) if absolute else wanted
+        distance = np.abs(result - wanted) / spacing(size, dtype)
         near = (distance <= ulps) | (result == rounded(wanted, dtype))
         # Beyond the largest number rounding may go to it or to infinity.
         edge = np.isinf(result) & (np.abs(wanted) > largest(dtype))
