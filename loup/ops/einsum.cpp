@@ -189,10 +189,10 @@ Roles roles_of(const Term& a, const Term& b, const Labels& kept) {
   return roles;
 }
 
-std::int64_t count_of(const Labels& labels, const Sizes& sizes) {
-  std::int64_t count = 1;
-  for (const Label label : labels) count *= sizes[label];
-  return count;
+Shape shape_of(const Labels& labels, const Sizes& sizes) {
+  Shape shape;
+  for (const Label label : labels) shape.push_back(sizes[label]);
+  return shape;
 }
 
 Term contracted(Term a, Term b, const Labels& kept, const Sizes& sizes) {
@@ -201,19 +201,16 @@ Term contracted(Term a, Term b, const Labels& kept, const Sizes& sizes) {
   const Roles roles = roles_of(a, b, kept);
   const Labels labels = roles.batch + roles.left + roles.right;
   if (roles.summed.empty()) return {mul(arranged(a, labels), arranged(b, labels)), labels};
-  const std::int64_t batch = count_of(roles.batch, sizes);
-  const std::int64_t rows = count_of(roles.left, sizes);
-  const std::int64_t cols = count_of(roles.right, sizes);
-  const std::int64_t depth = count_of(roles.summed, sizes);
-  const Tensor left = arranged(a, roles.batch + roles.left + roles.summed);
-  const Tensor right = arranged(b, roles.batch + roles.summed + roles.right);
-  Shape shape;
-  for (const Label label : labels) shape.push_back(sizes[label]);
+  // Each group of dims becomes one, but for the batch, which may have any number.
+  const auto grouped = [&](const Term& x, const Labels& rows, const Labels& cols) {
+    Shape shape = shape_of(roles.batch, sizes);
+    shape.push_back(element_count(shape_of(rows, sizes)));
+    shape.push_back(element_count(shape_of(cols, sizes)));
+    return reshape(arranged(x, roles.batch + rows + cols), shape);
+  };
   const Tensor c =
-      roles.batch.empty()
-          ? matmul(reshape(left, {rows, depth}), reshape(right, {depth, cols}))
-          : matmul(reshape(left, {batch, rows, depth}), reshape(right, {batch, depth, cols}));
-  return {reshape(c, shape), labels};
+      matmul(grouped(a, roles.left, roles.summed), grouped(b, roles.summed, roles.right));
+  return {reshape(c, shape_of(labels, sizes)), labels};
 }
 
 Labels implicit_output(const std::vector<Term>& terms, int further) {
