@@ -77,7 +77,8 @@ std::int64_t compact_by_size(const std::byte* from, std::int64_t bytes, const st
 std::int64_t compact_iota(std::int64_t first, const std::uint8_t* mask, std::int64_t count,
                           std::int64_t* to, std::int64_t room) {
   const hn::ScalableTag<std::int64_t> d;
-  const auto load_from = [d, first](std::int64_t i) { return hn::Iota(d, first + i); };
+  const auto lane = hn::Iota(d, std::int64_t{0});
+  const auto load_from = [=](std::int64_t i) { return hn::Add(lane, hn::Set(d, first + i)); };
   const auto at = [first](std::int64_t i) { return first + i; };
   return compact(d, load_from, at, mask, count, to, room);
 }
