@@ -8,6 +8,7 @@
 
 #include "loup/base/parallel.h"
 #include "loup/kernels/radix.h"
+#include "loup/kernels/sort_columns.h"
 #include "loup/kernels/sort_keys.h"
 
 namespace loup::kernels {
@@ -65,9 +66,9 @@ class RowSorter {
 
   /// The sorted items, in one half of `scratch`.
   const Item* run(Item* scratch) const {
-    for_each_part([&](std::int64_t begin, std::int64_t end) {
+    for_each_part([=, own = *this](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        scratch[i] = Item::of(key_at(i) >> shift_ & kept_, static_cast<std::uint64_t>(i));
+        scratch[i] = Item::of(own.key_at(i) >> own.shift_ & kept_, static_cast<std::uint64_t>(i));
       }
     });
     Item* const sorted = radix_sort(scratch, scratch + parts_.count, parts_.count,
@@ -77,10 +78,11 @@ class RowSorter {
   }
 
   void write(const Item* sorted, T* values, std::int64_t* positions) const {
-    for_each_part([&](std::int64_t begin, std::int64_t end) {
+    // By value: the elements written might be anything, also what a reference refers to.
+    for_each_part([=, own = *this](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) positions[i] = sorted[i].position();
       if (values == nullptr) return;
-      for (std::int64_t i = begin; i < end; ++i) values[i] = value_at(sorted[i]);
+      for (std::int64_t i = begin; i < end; ++i) values[i] = own.value_at(sorted[i]);
     });
   }
 
@@ -148,6 +150,34 @@ class RowSorter {
   unsigned shift_ = 0;
 };
 
+/// Short rows of up to 32 bits are sorted side by side, as columns of words.
+constexpr std::int64_t most_column_rows = 512;
+
+template <class T>
+void sort_as_columns(const Sorting& sorting, std::int64_t rows, const T* from, T* values,
+                     std::int64_t* positions, std::uint64_t* words) {
+  const std::int64_t count = sorting.count;
+  const std::int64_t columns = sorted_columns();
+  const std::uint64_t flip = flip_of<T>(sorting.descending);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t key = key_of(from[row * count + i]) ^ flip;
+      words[i * columns + row] = Packed::of(key, static_cast<std::uint64_t>(i)).word;
+    }
+  }
+  sort_columns(words, count);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Packed item{words[i * columns + row]};
+      const auto key = static_cast<SortKey<T>>(item.key() ^ flip);
+      positions[row * count + i] = item.position();
+      if (values == nullptr) continue;
+      values[row * count + i] =
+          is_shared_key<T>(key) ? from[row * count + item.position()] : value_of<T>(key);
+    }
+  }
+}
+
 /// The first few of the items that it is offered, by their order. Every time there are too many the
 /// others leave, and the last one that stays is the mark which later ones must beat.
 class Best {
@@ -186,10 +216,12 @@ class Best {
 }  // namespace
 
 std::int64_t sort_scratch_bytes(const Sorting& sorting) {
-  return visit_sorting(sorting,
-                       [&]<class T, class Item>(std::type_identity<T>, std::type_identity<Item>) {
-                         return 2 * sorting.count * static_cast<std::int64_t>(sizeof(Item));
-                       });
+  return visit_sorting(
+      sorting, [&]<class T, class Item>(std::type_identity<T>, std::type_identity<Item>) {
+        const auto items = 2 * sorting.count * static_cast<std::int64_t>(sizeof(Item));
+        const bool fits = sorting.count <= most_column_rows;
+        return std::max(items, fits ? 8 * most_sorted_columns * sorting.count : 0);
+      });
 }
 
 void sort_row(const Sorting& sorting, const std::byte* from, std::byte* values,
@@ -199,6 +231,33 @@ void sort_row(const Sorting& sorting, const std::byte* from, std::byte* values,
                                     sorting.descending, parts);
     const Item* const sorted = sorter.run(reinterpret_cast<Item*>(scratch));
     sorter.write(sorted, reinterpret_cast<T*>(values), positions);
+  });
+}
+
+void sort_rows(const Sorting& sorting, std::int64_t rows, const std::byte* from, std::byte* values,
+               std::int64_t* positions, std::byte* scratch) {
+  visit_dtype(sorting.dtype, [&]<class T>(std::type_identity<T>) {
+    const std::int64_t count = sorting.count;
+    const auto bytes = static_cast<std::int64_t>(sizeof(T));
+    const auto value_row = [&](std::int64_t row) {
+      return values != nullptr ? values + row * count * bytes : nullptr;
+    };
+    std::int64_t row = 0;
+    if constexpr (sizeof(T) <= 4) {
+      const std::int64_t columns = sorted_columns();
+      // Columns that stay empty are sorted, too: a long row alone is better off without them.
+      while (count <= most_column_rows && row < rows && (rows - row >= columns || count <= 64)) {
+        const std::int64_t together = std::min(columns, rows - row);
+        sort_as_columns(sorting, together, reinterpret_cast<const T*>(from) + row * count,
+                        reinterpret_cast<T*>(value_row(row)), positions + row * count,
+                        reinterpret_cast<std::uint64_t*>(scratch));
+        row += together;
+      }
+    }
+    for (; row < rows; ++row) {
+      sort_row(sorting, from + row * count * bytes, value_row(row), positions + row * count,
+               scratch);
+    }
   });
 }
 

@@ -136,6 +136,40 @@ TEST_P(SortEveryDType, FindsPlacesInSortedRows) {
 INSTANTIATE_TEST_SUITE_P(Sort, SortEveryDType, testing::ValuesIn(test::all_dtypes()),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
+TEST_P(SortEveryDType, SortsManyShortRows) {
+  visit_dtype(GetParam(), []<class T>(std::type_identity<T>) {
+    Random random;
+    for (const std::int64_t count : {1, 2, 3, 7, 8, 31, 33, 64, 65, 100, 128, 511, 512, 513}) {
+      for (const std::int64_t rows : {1, 7, 8, 19}) {
+        SCOPED_TRACE(testing::Message() << rows << " rows of " << count);
+        const bool descending = random.chance(0.5);
+        const std::vector<T> values = tricky<T>(random, rows * count);
+        const Tensor from = tensor_of(values);
+        const Sorting sorting{dtype_of<T>(), count, descending};
+        const Tensor scratch = empty({sort_scratch_bytes(sorting)}, DType::u8);
+        test::for_each_target([&] {
+          const Tensor sorted = empty({rows * count}, dtype_of<T>());
+          std::vector<std::int64_t> positions(values.size());
+          sort_rows(sorting, rows, from.raw_data(), sorted.raw_data(), positions.data(),
+                    scratch.raw_data());
+          for (std::int64_t row = 0; row < rows; ++row) {
+            const auto begin = values.begin() + row * count;
+            const auto wanted = order_of(std::vector<T>(begin, begin + count), descending);
+            const auto got = positions.begin() + row * count;
+            ASSERT_EQ(std::vector<std::int64_t>(got, got + count), wanted);
+            for (std::int64_t i = 0; i < count; ++i) {
+              const T element = begin[wanted[static_cast<std::size_t>(i)]];
+              const auto* const written =
+                  reinterpret_cast<const T*>(sorted.raw_data()) + row * count + i;
+              ASSERT_EQ(std::memcmp(written, &element, sizeof(T)), 0);
+            }
+          }
+        });
+      }
+    }
+  });
+}
+
 TEST(SortRow, LooksAtTheLastBitsOfLongKeys) {
   Random random;
   for (const int spread : {3, 100, 1'000'000}) {
