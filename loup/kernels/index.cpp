@@ -18,33 +18,41 @@ constexpr std::int64_t task_elements = 32 * 1024;
 /// first-level cache, and dtypes of indices and of elements do not multiply.
 constexpr std::int64_t batch = 512;
 
-template <class I>
-bool add_offsets(const IndexedDim& dim, const I* indices, std::int64_t step, std::int64_t count,
-                 std::int64_t* offsets) {
-  bool is_outside = false;
-  const auto run = [&](auto stride) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto index = static_cast<std::int64_t>(indices[i * stride]);
-      const std::int64_t place = index + (index < 0 ? dim.size : 0);
-      is_outside |= static_cast<std::uint64_t>(place) >= static_cast<std::uint64_t>(dim.size);
-      // Wrapping: an index that is out of range may be anything.
-      const auto offset = static_cast<std::uint64_t>(place) * static_cast<std::uint64_t>(dim.step);
-      offsets[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(offsets[i]) + offset);
-    }
-  };
-  if (step == 1) {
-    run(std::integral_constant<std::int64_t, 1>());
-  } else {
-    run(step);
+/// How offsets come about: those of the first dim are set, those of others are added.
+enum class Offset : std::uint8_t { set, add };
+
+/// Writes what `count` indices reach; false when one is out of range.
+template <Offset how, class I, class IndexStep, class DimStep>
+bool write_offsets(std::int64_t size, const I* indices, IndexStep index_step, DimStep dim_step,
+                   std::int64_t count, std::int64_t* offsets) {
+  // Unsigned, because an index that is out of range may be anything. The highest bit tells that a
+  // place was below 0 or not below the size: no branch, and no comparison.
+  const auto limit = static_cast<std::uint64_t>(size);
+  std::uint64_t outside = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::int64_t>(indices[i * index_step]);
+    const std::uint64_t place = static_cast<std::uint64_t>(index) + (index < 0 ? limit : 0);
+    outside |= place | (limit - 1 - place);
+    const std::uint64_t offset = place * static_cast<std::uint64_t>(std::int64_t{dim_step});
+    const auto before = how == Offset::set ? 0 : static_cast<std::uint64_t>(offsets[i]);
+    offsets[i] = static_cast<std::int64_t>(before + offset);
   }
-  return !is_outside;
+  return outside >> 63U == 0;
 }
 
-/// Adds what the indices from `at` on reach to `count` offsets; false when one is out of range.
-bool add_offsets(const IndexedDim& dim, const std::byte* at, std::int64_t step, std::int64_t count,
-                 std::int64_t* offsets) {
+template <Offset how>
+bool write_offsets(const IndexedDim& dim, const std::byte* at, std::int64_t step,
+                   std::int64_t count, std::int64_t* offsets) {
+  using One = std::integral_constant<std::int64_t, 1>;
   return visit_index_type(dim.indices.dtype, [&]<class I>(std::type_identity<I>) {
-    return add_offsets(dim, reinterpret_cast<const I*>(at), step, count, offsets);
+    const I* const indices = reinterpret_cast<const I*>(at);
+    if (step == 1 && dim.step == 1) {
+      return write_offsets<how>(dim.size, indices, One(), One(), count, offsets);
+    }
+    if (step == 1) {
+      return write_offsets<how>(dim.size, indices, One(), dim.step, count, offsets);
+    }
+    return write_offsets<how>(dim.size, indices, step, dim.step, count, offsets);
   });
 }
 
@@ -97,12 +105,13 @@ bool move_batches(const Nest<N>& nest, const std::array<std::byte*, N + 2>& at,
   std::array<std::int64_t, batch> positions;
   for (std::int64_t start = 0; start < axis.size; start += batch) {
     std::int64_t count = std::min(batch, axis.size - start);
-    std::fill_n(offsets.begin(), count, 0);
+    if (nest.dims.empty()) std::fill_n(offsets.begin(), count, 0);
     bool is_inside = true;
     for (std::size_t k = 0; k < nest.dims.size(); ++k) {
       const std::int64_t step = axis.step[k + 2];
-      is_inside &= add_offsets(nest.dims[k], at[k + 2] + start * step * nest.bytes[k + 2], step,
-                               count, offsets.data());
+      const std::byte* const indices = at[k + 2] + start * step * nest.bytes[k + 2];
+      const auto write = k == 0 ? write_offsets<Offset::set> : write_offsets<Offset::add>;
+      is_inside &= write(nest.dims[k], indices, step, count, offsets.data());
     }
     if (!is_inside) return false;
     const std::int64_t indexed_step = axis.step[1];
@@ -223,13 +232,14 @@ Range reach(std::span<const IndexedDim> dims) {
 }
 
 template <std::size_t N>
-void scatter_all(const Shape& shape, const Indexed& to, const Array& from, Move move) {
+bool scatter_all(const Shape& shape, const Indexed& to, const Array& from, Move move) {
   constexpr std::size_t operand_count = N + 2;
   Nest<N> nest(shape, from, to);
   nest.axes.merge();
   const std::int64_t bytes = nest.axes.iterations() * (2 * item_bytes(from.dtype) + 8);
   const Split<N> split(nest, bytes);
   const Range all = reach(to.dims);
+  std::atomic<bool> is_inside = true;
   parallel_for(split.parts, [&](std::int64_t part) {
     const auto edge = [&](std::int64_t size, std::int64_t i) {
       return size / split.parts * i + std::min(i, size % split.parts);
@@ -253,14 +263,18 @@ void scatter_all(const Shape& shape, const Indexed& to, const Array& from, Move 
     for (std::int64_t i = 0; i < outer.iterations(); ++i) {
       Offsets<operand_count> offsets = first;
       outer.advance(i, offsets);
-      move_plane(nest, nest.pointers(offsets), rows, cols, move, range);
+      if (!move_plane(nest, nest.pointers(offsets), rows, cols, move, range)) {
+        is_inside.store(false, std::memory_order_relaxed);
+        return;
+      }
       check_interrupt();
     }
   });
+  return is_inside;
 }
 
-void scatter_with(const Shape& shape, const Indexed& to, const Array& from, Move move) {
-  if (element_count(shape) == 0) return;
+bool scatter_with(const Shape& shape, const Indexed& to, const Array& from, Move move) {
+  if (element_count(shape) == 0) return true;
   switch (to.dims.size()) {
     case 1: return scatter_all<1>(shape, to, from, move);
     case 2: return scatter_all<2>(shape, to, from, move);
@@ -279,12 +293,12 @@ bool gather(const Shape& shape, const Array& to, const Indexed& from) {
   }
 }
 
-void scatter(const Shape& shape, const Indexed& to, const Array& from) {
-  scatter_with(shape, to, from, find_write(from.dtype));
+bool scatter(const Shape& shape, const Indexed& to, const Array& from) {
+  return scatter_with(shape, to, from, find_write(from.dtype));
 }
 
-void scatter_add(const Shape& shape, const Indexed& to, const Array& from) {
-  scatter_with(shape, to, from, find_add(from.dtype));
+bool scatter_add(const Shape& shape, const Indexed& to, const Array& from) {
+  return scatter_with(shape, to, from, find_add(from.dtype));
 }
 
 }  // namespace loup::kernels

@@ -31,11 +31,12 @@ struct Indexed {
 LOUP_EXPORT bool gather(const Shape& shape, const Array& to, const Indexed& from);
 
 /// The other way round. Where several elements go to one place the last in row-major order stays.
-/// All indices are in range.
-LOUP_EXPORT void scatter(const Shape& shape, const Indexed& to, const Array& from);
+/// False when an index is out of range: then nothing was written through it, but others may have
+/// been.
+LOUP_EXPORT bool scatter(const Shape& shape, const Indexed& to, const Array& from);
 /// Adds to what is there, in row-major order; true or true is true. Half types are rounded after
-/// every addition. All indices are in range.
-LOUP_EXPORT void scatter_add(const Shape& shape, const Indexed& to, const Array& from);
+/// every addition. False as for scatter().
+LOUP_EXPORT bool scatter_add(const Shape& shape, const Indexed& to, const Array& from);
 
 struct OutOfRange {
   int dim;  // which of the indexed dims

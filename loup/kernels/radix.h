@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,35 +50,98 @@ struct Parts {
 
 namespace detail {
 
-/// Many short digits cost passes, long ones cost counters.
-inline unsigned digit_bits(std::int64_t count) { return count < 4096 ? 8 : 11; }
-inline constexpr std::size_t most_digits = 1U << 11U;
-
-/// One pass over `parts` of the items, each on its own thread: counts of each digit in each part,
-/// then where the first of them goes, then moves.
-template <class Item>
-void radix_pass(const Item* from, Item* to, std::int64_t count, unsigned shift, unsigned bits,
-                std::int64_t parts) {
-  const std::size_t digits = std::size_t{1} << bits;
-  const auto digit = [=](const Item& item) { return item.key() >> shift & (digits - 1); };
-  std::vector<std::uint64_t> places(static_cast<std::size_t>(parts) * digits, 0);
-  const Parts ranges{count, parts};
-  parallel_for(parts, [&](std::int64_t part) {
-    std::uint64_t* const own = places.data() + static_cast<std::size_t>(part) * digits;
-    for (std::int64_t i = ranges.begin(part); i < ranges.begin(part + 1); ++i)
-      ++own[digit(from[i])];
-  });
-  std::uint64_t next = 0;
-  for (std::size_t d = 0; d < digits; ++d) {
-    for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
-      next += std::exchange(places[part * digits + d], next);
+/// The digits by which keys are sorted, least significant first: where each begins. Bits that are
+/// the same in all keys are left out.
+struct Digits {
+  Digits(std::uint64_t varying, std::int64_t count) {
+    // Many short digits cost passes, long ones cost counters.
+    bits = count < 4096 ? 8 : 11;
+    for (unsigned shift = 0; shift < 64 && varying >> shift != 0; shift += bits) {
+      shift += static_cast<unsigned>(std::countr_zero(varying >> shift));
+      shifts[passes++] = shift;
     }
   }
-  parallel_for(parts, [&](std::int64_t part) {
-    std::uint64_t* const own = places.data() + static_cast<std::size_t>(part) * digits;
-    for (std::int64_t i = ranges.begin(part); i < ranges.begin(part + 1); ++i)
-      to[own[digit(from[i])]++] = from[i];
-  });
+  std::size_t size() const { return std::size_t{1} << bits; }
+
+  unsigned bits;
+  std::size_t passes = 0;
+  std::array<unsigned, 8> shifts;
+};
+
+/// How often each digit of passes [first, first + N) occurs. Several at once read the items once.
+template <std::size_t N, class Item, class Count>
+void count_digits(const Digits& digits, std::size_t first, const Item* begin, const Item* end,
+                  Count* counts) {
+  const std::size_t size = digits.size();
+  std::array<unsigned, N> shifts;
+  std::copy_n(digits.shifts.begin() + static_cast<std::ptrdiff_t>(first), N, shifts.begin());
+  for (const Item* item = begin; item != end; ++item) {
+    const std::uint64_t key = item->key();
+    for (std::size_t k = 0; k < N; ++k) ++counts[k * size + (key >> shifts[k] & (size - 1))];
+  }
+}
+
+template <class Item, class Count>
+void move_items(const Digits& digits, std::size_t pass, const Item* begin, const Item* end,
+                Item* to, Count* places) {
+  const unsigned shift = digits.shifts[pass];
+  const std::size_t last = digits.size() - 1;
+  for (const Item* item = begin; item != end; ++item) {
+    to[places[item->key() >> shift & last]++] = *item;
+  }
+}
+
+template <class Count>
+void sum_up(Count* counts, std::size_t digits, std::size_t parts) {
+  Count next = 0;
+  for (std::size_t d = 0; d < digits; ++d) {
+    for (std::size_t part = 0; part < parts; ++part) {
+      next += std::exchange(counts[part * digits + d], next);
+    }
+  }
+}
+
+template <class Count, class Item>
+Item* radix_sort_alone(const Digits& digits, Item* items, Item* spare, std::int64_t count) {
+  std::vector<Count> counts(digits.passes * digits.size());
+  std::size_t counted = 0;
+  for (; counted + 3 <= digits.passes; counted += 3) {
+    count_digits<3>(digits, counted, items, items + count, counts.data() + counted * digits.size());
+  }
+  for (; counted < digits.passes; ++counted) {
+    count_digits<1>(digits, counted, items, items + count, counts.data() + counted * digits.size());
+  }
+  for (std::size_t pass = 0; pass < digits.passes; ++pass) {
+    Count* const own = counts.data() + pass * digits.size();
+    sum_up(own, digits.size(), 1);
+    move_items(digits, pass, items, items + count, spare, own);
+    std::swap(items, spare);
+  }
+  return items;
+}
+
+/// Every part counts its own digits and knows from the others where they go.
+template <class Count, class Item>
+Item* radix_sort_together(const Digits& digits, Item* items, Item* spare, const Parts& parts) {
+  std::vector<Count> counts(static_cast<std::size_t>(parts.parts) * digits.size());
+  for (std::size_t pass = 0; pass < digits.passes; ++pass) {
+    const auto each = [&](auto&& run) {
+      parallel_for(parts.parts, [&](std::int64_t part) {
+        run(items + parts.begin(part), items + parts.begin(part + 1),
+            counts.data() + static_cast<std::size_t>(part) * digits.size());
+      });
+    };
+    std::fill(counts.begin(), counts.end(), Count{0});
+    each([&](const Item* begin, const Item* end, Count* own) {
+      count_digits<1>(digits, pass, begin, end, own);
+    });
+    sum_up(counts.data(), digits.size(), static_cast<std::size_t>(parts.parts));
+    each([&](const Item* begin, const Item* end, Count* own) {
+      move_items(digits, pass, begin, end, spare, own);
+    });
+    std::swap(items, spare);
+  }
+  return items;
 }
 
 template <class Item>
@@ -91,9 +156,9 @@ void insertion_sort(Item* items, std::int64_t count) {
 
 }  // namespace detail
 
-/// Sorts `count` items by key, positions of equal keys in order as they stand; `spare` has room for
-/// as many. `varying` has the bits in which keys differ. Returns where the result is: in one of the
-/// two. With `parts` above 1 that many threads share the work.
+/// Sorts `count` items by key; equal keys must stand in the order of their positions, and keep it.
+/// `spare` has room for as many. `varying` has the bits in which keys differ. Returns where the
+/// result is: in one of the two. With `parts` above 1 that many threads share the work.
 template <class Item>
 Item* radix_sort(Item* items, Item* spare, std::int64_t count, std::uint64_t varying,
                  std::int64_t parts = 1) {
@@ -101,15 +166,12 @@ Item* radix_sort(Item* items, Item* spare, std::int64_t count, std::uint64_t var
     detail::insertion_sort(items, count);
     return items;
   }
-  const unsigned bits = detail::digit_bits(count);
-  for (unsigned shift = 0; shift < 64; shift += bits) {
-    // Bits that are the same in all keys need no pass: begin at the next that is not.
-    if (varying >> shift == 0) break;
-    shift += static_cast<unsigned>(std::countr_zero(varying >> shift));
-    detail::radix_pass(items, spare, count, shift, bits, parts);
-    std::swap(items, spare);
+  const detail::Digits digits(varying, count);
+  using Count = std::conditional_t<std::is_same_v<Item, Packed>, std::uint32_t, std::uint64_t>;
+  if (parts > 1) {
+    return detail::radix_sort_together<Count>(digits, items, spare, Parts{count, parts});
   }
-  return items;
+  return detail::radix_sort_alone<Count>(digits, items, spare, count);
 }
 
 }  // namespace loup::kernels

@@ -18,13 +18,16 @@ struct Sorting {
   bool descending;
 };
 
-/// Room that sort_row() needs, aligned to 16 bytes.
+/// Room that sort_row() and sort_rows() need, aligned to 64 bytes.
 LOUP_EXPORT std::int64_t sort_scratch_bytes(const Sorting& sorting);
 
 /// Writes a row in order, and the positions where its elements stood; `values` may be null. With
 /// `parts` above 1 that many threads share the work.
 LOUP_EXPORT void sort_row(const Sorting& sorting, const std::byte* from, std::byte* values,
                           std::int64_t* positions, std::byte* scratch, std::int64_t parts = 1);
+/// The same for rows that lie one after the other, in each of the arrays.
+LOUP_EXPORT void sort_rows(const Sorting& sorting, std::int64_t rows, const std::byte* from,
+                           std::byte* values, std::int64_t* positions, std::byte* scratch);
 
 /// Writes the first `kept` elements of the sorted row only, of which there is at least one.
 LOUP_EXPORT void select_row(const Sorting& sorting, std::int64_t kept, const std::byte* from,

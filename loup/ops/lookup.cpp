@@ -90,7 +90,6 @@ Tensor last_ones(const Lookup& lookup) {
 template <class Write, class OfX, class OfY>
 Tensor changed(const Lookup& lookup, const Tensor& x, const Tensor& y, Write write_in, OfX of_x,
                OfY of_y) {
-  check_indices(lookup);
   Tensor result;
   {
     const autograd::RecordingScope scope(false);
@@ -184,12 +183,14 @@ void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found
 }
 
 void write_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
-  kernels::scatter(lookup.shape, Found(lookup, x).array(), y.array());
+  if (!kernels::scatter(lookup.shape, Found(lookup, x).array(), y.array())) check_indices(lookup);
 }
 
 void write_sum_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   if (x.dtype() != DType::f16 && x.dtype() != DType::bf16) {
-    return kernels::scatter_add(lookup.shape, Found(lookup, x).array(), y.array());
+    const Found found(lookup, x);
+    if (!kernels::scatter_add(lookup.shape, found.array(), y.array())) check_indices(lookup);
+    return;
   }
   // Many small addends would vanish beside a sum of 11 or 8 bits.
   const Tensor wide = to(x.detach(), DType::f32);
@@ -213,7 +214,6 @@ Tensor take(const Lookup& lookup, const Tensor& x) {
 
 Tensor spread(const Lookup& lookup, const Tensor& y) {
   Tensor result = zeros(lookup.source, y.dtype());
-  check_indices(lookup);
   write_sum_at(lookup, result, y);
   if (autograd::is_recorded(y)) {
     autograd::record(lookup.operation, result, {y}, saved_indices(lookup),

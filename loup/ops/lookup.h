@@ -50,8 +50,9 @@ Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y);
 /// float32.
 Tensor add_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
 
-/// What these two write, into x itself: no checks, no record. `y` has x's dtype, and neither it nor
-/// the indices share memory with x.
+/// What these two write, into x itself, without a record. `y` has x's dtype, and neither it nor the
+/// indices share memory with x. Where an index is out of range some elements may be written before
+/// the error.
 void write_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
 void write_sum_at(const Lookup& lookup, const Tensor& x, const Tensor& y);
 

@@ -23,53 +23,85 @@ namespace {
 /// Rows of fewer elements are sorted by one thread, and several of them in one task.
 constexpr std::int64_t long_row = 64 * 1024;
 constexpr std::int64_t task_elements = 16 * 1024;
-/// Where at least this part of a row is wanted, sorting all of it is as fast.
+/// Where a row is short, or at least this part of it is wanted, sorting all of it is as fast.
+constexpr std::int64_t short_row = 64;
 constexpr std::int64_t worth_selecting = 8;
 
-/// Calls `run(row, parts)` for every row: many rows on several threads, or the parts of a long one.
-template <class Run>
-void for_each_row(std::int64_t rows, std::int64_t count, Run&& run) {
-  if (count >= long_row && rows < num_threads()) {
-    for (std::int64_t row = 0; row < rows; ++row) run(row, std::int64_t{num_threads()});
-    return;
-  }
-  const std::int64_t group = std::clamp<std::int64_t>(task_elements / count, 1, rows);
-  // Sorting takes longer than reading: threads are worth it sooner.
-  parallel_for((rows + group - 1) / group, 64 * rows * count, [&](std::int64_t task) {
-    const std::int64_t end = std::min(rows, (task + 1) * group);
-    for (std::int64_t row = task * group; row < end; ++row) run(row, 1);
-  });
-}
+/// The first `kept` elements of rows that lie one after the other.
+class RowSorting {
+ public:
+  RowSorting(const Tensor& x, std::int64_t kept, bool descending, const Sorted& result)
+      : sorting_{x.dtype(), x.shape().back(), descending},
+        bytes_(item_bytes(x.dtype())),
+        kept_(kept),
+        from_(x.raw_data()),
+        values_(result.values.raw_data()),
+        positions_(reinterpret_cast<std::int64_t*>(result.indices.raw_data())) {}
 
-/// The first `kept` elements of the rows of a contiguous tensor whose dim to sort is the last.
+  void run(std::int64_t rows) const {
+    const std::int64_t count = sorting_.count;
+    if (count >= long_row && rows < num_threads()) {
+      for (std::int64_t row = 0; row < rows; ++row) sort_group(row, 1, num_threads());
+      return;
+    }
+    const std::int64_t group = std::clamp<std::int64_t>(task_elements / count, 1, rows);
+    // Sorting takes longer than reading: threads are worth it sooner.
+    parallel_for((rows + group - 1) / group, 64 * rows * count, [&](std::int64_t task) {
+      sort_group(task * group, std::min(group, rows - task * group), 1);
+    });
+  }
+
+ private:
+  void sort_group(std::int64_t first, std::int64_t rows, std::int64_t parts) const {
+    const std::int64_t count = sorting_.count;
+    const std::byte* const from = from_ + first * count * bytes_;
+    std::byte* const values = values_ != nullptr ? values_ + first * kept_ * bytes_ : nullptr;
+    std::int64_t* const positions = positions_ + first * kept_;
+    if (kept_ == count) return sort_whole(from, rows, values, positions, parts);
+    if (count > short_row && kept_ < count / worth_selecting) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        kernels::select_row(sorting_, kept_, from + row * count * bytes_,
+                            values != nullptr ? values + row * kept_ * bytes_ : nullptr,
+                            positions + row * kept_, parts);
+      }
+      return;
+    }
+    const Tensor all_values = empty({rows * count * bytes_}, DType::u8);
+    const Tensor all_positions = empty({rows * count}, DType::i64);
+    auto* const places = reinterpret_cast<std::int64_t*>(all_positions.raw_data());
+    sort_whole(from, rows, all_values.raw_data(), places, parts);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::copy_n(places + row * count, kept_, positions + row * kept_);
+      std::copy_n(all_values.raw_data() + row * count * bytes_, kept_ * bytes_,
+                  values + row * kept_ * bytes_);
+    }
+  }
+
+  void sort_whole(const std::byte* from, std::int64_t rows, std::byte* values,
+                  std::int64_t* positions, std::int64_t parts) const {
+    const Tensor scratch = empty({kernels::sort_scratch_bytes(sorting_)}, DType::u8);
+    if (parts > 1) {
+      kernels::sort_row(sorting_, from, values, positions, scratch.raw_data(), parts);
+    } else {
+      kernels::sort_rows(sorting_, rows, from, values, positions, scratch.raw_data());
+    }
+  }
+
+  kernels::Sorting sorting_;
+  std::int64_t bytes_;
+  std::int64_t kept_;
+  const std::byte* from_;
+  std::byte* values_;  // null: not wanted
+  std::int64_t* positions_;
+};
+
+/// Of a contiguous tensor whose dim to sort is the last.
 Sorted sorted_rows(const Tensor& x, std::int64_t kept, bool descending, bool with_values) {
-  const std::int64_t count = x.shape().back();
   Shape shape = x.shape();
   shape[x.ndim() - 1] = kept;
-  Sorted result{with_values ? empty(shape, x.dtype()) : Tensor(), empty(shape, DType::i64)};
+  const Sorted result{with_values ? empty(shape, x.dtype()) : Tensor(), empty(shape, DType::i64)};
   if (result.indices.size() == 0) return result;
-  const std::int64_t rows = x.size() / count;
-  const std::int64_t bytes = item_bytes(x.dtype());
-  const kernels::Sorting sorting{x.dtype(), count, descending};
-  auto* const positions = reinterpret_cast<std::int64_t*>(result.indices.raw_data());
-  for_each_row(rows, count, [&](std::int64_t row, std::int64_t parts) {
-    const std::byte* const from = x.raw_data() + row * count * bytes;
-    std::byte* const to = with_values ? result.values.raw_data() + row * kept * bytes : nullptr;
-    if (kept < count / worth_selecting) {
-      return kernels::select_row(sorting, kept, from, to, positions + row * kept, parts);
-    }
-    const Tensor scratch = empty({kernels::sort_scratch_bytes(sorting)}, DType::u8);
-    if (kept == count) {
-      return kernels::sort_row(sorting, from, to, positions + row * count, scratch.raw_data(),
-                               parts);
-    }
-    const Tensor values = empty({count}, x.dtype());
-    const Tensor places = empty({count}, DType::i64);
-    auto* const all = reinterpret_cast<std::int64_t*>(places.raw_data());
-    kernels::sort_row(sorting, from, values.raw_data(), all, scratch.raw_data(), parts);
-    std::copy_n(all, kept, positions + row * kept);
-    if (to != nullptr) std::copy_n(values.raw_data(), kept * bytes, to);
-  });
+  RowSorting(x, kept, descending, result).run(x.size() / x.shape().back());
   return result;
 }
 
