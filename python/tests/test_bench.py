@@ -17,6 +17,7 @@ from harness.runner import Notes, Runner
 from harness.session import Session
 from harness.settings import Settings
 from harness.tasks import entries, of_op
+from harness.tensor.contest import OF_OPS
 from harness.timing import Call, Timing
 
 import loup
@@ -29,6 +30,12 @@ ALONE = Settings(quick=True, peers=False)
 @pytest.mark.parametrize("op", loup.ops(), ids=lambda op: op["name"])
 def test_every_operator_has_a_row(op: dict[str, Any]) -> None:
     assert of_op(op), f"{op['name']}: expected a row in bench/harness, got none"
+
+
+def test_every_row_belongs_to_an_operator() -> None:
+    listed = {op["name"] for op in loup.ops()}
+    written = {name for rows in OF_OPS.values() for name in rows}
+    assert written <= listed
 
 
 @pytest.mark.parametrize("entry", TENSOR, ids=lambda entry: entry.name)

@@ -93,6 +93,5 @@ ROWS: dict[str, dict[str, Row]] = {
     "index_fill": {"rows": Row(lambda d: (*_rows(d)[:3], 1.0), numpy=_set_rows)},
     "masked_select": {"half": Row(_masked, numpy=lambda x, mask: x[mask])},
     "masked_fill": {"half": Row(lambda d: (*_masked(d), 1.0), numpy=_fill)},
-    "masked_scatter": {"half": Row(lambda d: (*_masked(d), d.normal(*MATRIX, seed=2)), numpy=None)},
     "nonzero": {"half": Row(lambda d: (d.mask(*MATRIX),), numpy="argwhere")},
 }

@@ -16,6 +16,10 @@ def _vector(d: Data) -> tuple[Any, ...]:
     return (d.normal(_COUNT),)
 
 
+def _sorted(d: Data) -> Any:
+    return np.sort(d.normal(100_000, seed=2))
+
+
 def _largest(x: Any, count: int) -> Any:
     return -np.sort(np.partition(-x, count)[:count])
 
@@ -29,6 +33,11 @@ ROWS: dict[str, dict[str, Row]] = {
     "argsort": {"large": Row(_vector, is_checked=False)},
     "topk": {"large": Row(lambda d: (*_vector(d), 100), numpy=_largest)},
     "unique": {"large": Row(lambda d: (d.integers(0, 10_000, _COUNT),))},
-    "searchsorted": {"large": Row(lambda d: (np.sort(d.normal(100_000, seed=2)), *_vector(d)))},
-    "bucketize": {"large": Row(lambda d: (*_vector(d), np.sort(d.normal(100, seed=2))))},
+    "searchsorted": {"large": Row(lambda d: (_sorted(d), *_vector(d)))},
+    "bucketize": {
+        "large": Row(
+            lambda d: (*_vector(d), _sorted(d)),
+            numpy=lambda x, boundaries: np.searchsorted(boundaries, x),
+        )
+    },
 }
