@@ -4,15 +4,13 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/float_math-inl.h"
 #include "loup/kernels/lanes-inl.h"
 #include "loup/kernels/special_functions.h"
+#include "loup/kernels/wide_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
-
-constexpr Precision single = Precision::single;
 
 // erf(x) / x - 1 as a function of x^2, for |x| < 0.9, and log(erfc(x)) for x between 0.89 and 4: 29
 // bits.
@@ -44,7 +42,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V positive_erfc(D d, V x, V square) {
   const auto limited = hn::Min(hn::Set(d, 11.0), x);
   const auto t = quick_reciprocal(d, hn::MulAdd(limited, hn::Set(d, 0.5), hn::Set(d, 1.0)));
-  return hn::Mul(hn::Mul(t, polynomial<erfc_single>(d, t)), exp<single>(d, hn::Neg(square)));
+  return hn::Mul(hn::Mul(t, polynomial<erfc_single>(d, t)), wide_exp(d, hn::Neg(square)));
 }
 
 struct Erfc {
@@ -84,7 +82,7 @@ struct Gelu {
     const auto e = careful_exp(d, hn::Neg(hn::Mul(half, square)));
     const auto y = hn::NegMulAdd(hn::Mul(half, lost), e.y, e.y);
     const auto product = hn::Mul(hn::Mul(hn::Mul(size, t), tail), y);
-    const auto part = scale(d, product, e.n, e.shifted);
+    const auto part = scale(d, product, e.n);
     const auto positive = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(hn::Zero(d)), x);
     return hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.7F)), near, hn::Sub(positive, part));
   }
@@ -114,7 +112,7 @@ struct GeluTanh {
     const auto one = hn::Set(d, 1.0);
     const auto inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, scale * 0.044715), hn::Set(d, scale));
     const auto u = hn::Mul(x, inner);
-    const auto e = exp<single>(d, hn::Neg(hn::Abs(u)));
+    const auto e = wide_exp(d, hn::Neg(hn::Abs(u)));
     const auto above = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
     const auto finite = hn::Max(hn::Set(d, std::numeric_limits<float>::lowest()), x);
     return hn::Mul(hn::Mul(finite, above), quick_reciprocal(d, hn::Add(one, e)));

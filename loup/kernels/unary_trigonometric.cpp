@@ -4,7 +4,7 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/float_angle-inl.h"
+#include "loup/kernels/angle-inl.h"
 #include "loup/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
