@@ -126,7 +126,8 @@ HWY_INLINE FloatVec tan(Floats d, FloatVec x) {
   const auto cube = hn::Mul(r, square);
   const auto t = hn::Add(r, hn::MulAdd(cube, polynomial<tan_rest>(d, square), rest));
   const auto is_odd = hn::TestBit(hn::BitCast(words, quarters), hn::Set(words, 1));
-  return hn::IfThenElse(hn::RebindMask(d, is_odd), hn::Div(hn::Set(d, -1.0F), t), t);
+  const auto result = hn::IfThenElse(hn::RebindMask(d, is_odd), hn::Div(hn::Set(d, -1.0F), t), t);
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // the reduction loses the sign of 0
 }
 
 // (asin(s) - s) / s^3 as a function of s^2, for |s| <= 1/2: 27 bits.

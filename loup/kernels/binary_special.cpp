@@ -98,13 +98,19 @@ struct Inverse {
     return hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
   }
 };
-/// Not 1/x^2: the square may overflow when its inverse is still a number.
 struct InverseSquared {
-  static constexpr std::int64_t cost = 1;
+  static constexpr std::int64_t cost = 2;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
-    const auto inverse = hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
-    return hn::Mul(inverse, inverse);
+    const auto one = hn::Set(d, 1.0);
+    const auto square = hn::Mul(x, x);
+    const auto result = hn::Div(one, square);
+    // The square may have lost bits, or be infinite when its inverse is still a number.
+    const auto is_usual = hn::And(hn::Gt(square, hn::Set(d, std::numeric_limits<double>::min())),
+                                  hn::Lt(square, hn::Set(d, infinity)));
+    if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return result;
+    const auto inverse = hn::Div(one, x);
+    return hn::IfThenElse(is_usual, result, hn::Mul(inverse, inverse));
   }
 };
 
@@ -132,7 +138,7 @@ void map_pow(const void* const* inputs, void* out, std::int64_t count, const dou
     if (y[0] == 3) map = map_unary<Wide<T>, Cubed>;
     if (y[0] == T{0.5}) map = map_unary<Lanes<T>, HalfPower>;
     if (y[0] == -1) map = map_unary<Lanes<T>, Inverse>;
-    if (y[0] == -2) map = map_unary<Lanes<T>, InverseSquared>;
+    if (y[0] == -2) map = map_unary<Wide<T>, InverseSquared>;
   }
   map(inputs, out, count, parameters);
 }

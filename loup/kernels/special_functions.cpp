@@ -56,6 +56,7 @@ double positive_zeta(double s, double q) {
 
 /// The same for any q and a whole number s > 1.
 double zeta(double s, double q) {
+  if (q == infinity) return 0;
   if (q > 0) return positive_zeta(s, q);
   if (!(q > -infinity)) return not_a_number;
   const double below = std::floor(q);
@@ -65,6 +66,14 @@ double zeta(double s, double q) {
   const double fraction = q - below;
   const double mirrored = positive_zeta(s, 1 - fraction) - positive_zeta(s, 1 - q);
   return positive_zeta(s, fraction) + (std::fmod(s, 2) == 0 ? mirrored : -mirrored);
+}
+
+/// cot(pi r) for |r| <= 1/2, exactly 0 at the ends.
+double cot_pi(double r) {
+  const double size = std::abs(r);
+  const double cot = size < 0.25 ? 1 / std::tan(std::numbers::pi * size)
+                                 : std::tan(std::numbers::pi * (0.5 - size));
+  return std::copysign(cot, r);
 }
 
 }  // namespace
@@ -79,7 +88,7 @@ double digamma(double x) {
   if (x < 0) {
     const double r = x - std::nearbyint(x);
     if (!(r != 0)) return not_a_number;
-    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * r);
+    return digamma(1 - x) - std::numbers::pi * cot_pi(r);
   }
   if (x < 10) {
     double sum = 0;
@@ -211,11 +220,14 @@ double erfinv(double x) {
   const double size = std::abs(x);
   const double w = -std::log((1 - size) * (1 + size));
   const double start = w < 5 ? polynomial(near, w - 2.5) : polynomial(far, std::sqrt(w) - 3);
-  const double y = start * size;
-  // Far out erf(y) says nothing about the distance to 1.
-  const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
-  const double step = error * std::exp(y * y) * (0.5 / std::numbers::inv_sqrtpi);
-  return std::copysign(y - step / (1 + y * step), x);
+  double y = start * size;
+  for (int steps = w < 5 ? 1 : 2; steps > 0; --steps) {
+    // Far out erf(y) says nothing about the distance to 1.
+    const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+    const double step = error * std::exp(y * y) * (0.5 / std::numbers::inv_sqrtpi);
+    y -= step / (1 + y * step);
+  }
+  return std::copysign(y, x);
 }
 
 }  // namespace loup::kernels

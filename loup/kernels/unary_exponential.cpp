@@ -94,7 +94,7 @@ struct Silu {
     const auto base = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x);
     // Without e there is nothing to subtract, and x may be infinite.
     const auto result = hn::NegMulAdd(base, hn::Div(e, hn::Add(one, e)), base);
-    return hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result);
+    return hn::CopySign(hn::IfThenElse(hn::Eq(e, hn::Zero(d)), base, result), x);
   }
 };
 

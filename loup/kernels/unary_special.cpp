@@ -99,7 +99,15 @@ struct Gelu {
   }
   double operator()(double x) const {
     if (x == -infinity) return -0.0;
-    return 0.5 * x * std::erfc(-x * (std::numbers::sqrt2 / 2));
+    constexpr double factor = std::numbers::sqrt2 / 2;
+    constexpr double factor_low = -4.833646656726457e-17;
+    const double a = -x * factor;
+    const double erfc = std::erfc(a);
+    if (a < 1 || erfc == 0) return 0.5 * x * erfc;
+    // Far out, what rounding a changed is many units of erfc(a), whose derivative is about
+    // -(2a + 1/a) times itself.
+    const double lost = std::fma(-x, factor, -a) - x * factor_low;
+    return 0.5 * x * (erfc - erfc * lost * (2 * a + 1 / a));
   }
 };
 
