@@ -41,7 +41,7 @@ tsan: build/tsan/build.ninja ## Run the C++ tests under the thread sanitizer; LA
 	@$(PYTHON) tools/run_tests --build build/tsan $(LAYERS)
 
 .PHONY: bench
-bench: bench-build ## Measure loup beside its peers; TASKS=sum picks
+bench: bench-build ## Measure loup beside its peers; TASKS=sum, TASKS="exp cache" pick
 	@PYTHONPATH=build/release/python $(PYTHON) bench/run.py $(TASKS)
 
 .PHONY: bench-check

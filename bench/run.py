@@ -1,7 +1,7 @@
 """Measure loup beside its peers and print one table.
 
 Examples: run.py; run.py sum; run.py sum row all; run.py sum.pool --quick;
-run.py sum --no-peers; run.py --check
+run.py elementwise; run.py exp cache; run.py sum --no-peers; run.py --check
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BELOW, WRONG = 1, 2
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="bench/run.py", description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="op, task, or op.task")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="group, op, task, or op.task")
     parser.add_argument("--check", action="store_true", help="exit 1 below a floor")
     parser.add_argument(
         "--allow-missing", action="store_true", help="let --check pass floors without measurement"
@@ -35,7 +35,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-peers", action="store_true", help="only loup and the limit")
     parser.add_argument("--limit", metavar="FILE", help="the built library of readers")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "bench" / "latest.json")
-    parser.add_argument(tuned.OPTION, action="store_true", help=argparse.SUPPRESS)
+    for hidden in (tuned.OPTION, tuned.LONGER):
+        parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -52,6 +53,7 @@ def main() -> int:
     settings = Settings(
         threads=options.threads,
         quick=options.quick,
+        longer=options.longer,
         tuned=options.tuned_process,
         peers=not options.no_peers,
         limit_library=options.limit,

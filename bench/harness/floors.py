@@ -1,11 +1,11 @@
-"""Where an op counts as finished: one table, by op and task.
+"""Where an op counts as finished: one table of masked ops, one of the tensor's own.
 
 Ratios are times of the peer over times of loup. A floor that was not measured is not met.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Floor:
     best: float | None = None  # × the best peer of any kind
     limit: float | None = None  # % of the plain reader's or copier's speed
     where: float | None = None  # × numpy where=
+    numpy: float | None = None  # × NumPy
+    torch: float | None = None  # × torch
     micros: float | None = None  # µs at most
     pace: float | None = None  # × the float32 time that the bytes imply, at most
 
@@ -25,6 +27,13 @@ class Floor:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
+    def judge(self, reached: dict[str, float | None]) -> list[Verdict]:
+        """Compare what a task reached with what is asked."""
+        return [Verdict(kind, value, reached.get(kind)) for kind, value in self.asked().items()]
+
+
+TORCH_MASKED = "torch.masked"  # contestants that floors name
+NUMPY_WHERE = "numpy where="
 
 AT_MOST = frozenset({"micros", "pace"})
 
@@ -34,6 +43,8 @@ LABELS = {
     "best": "x best peer",
     "limit": "% of the limit",
     "where": "x numpy where=",
+    "numpy": "x numpy",
+    "torch": "x torch",
     "micros": "µs",
     "pace": "x the time of its bytes",
 }
@@ -59,7 +70,7 @@ _ARG = Floor(masked=20, best=3, limit=65)
 _VAR = Floor(masked=40, tuned=18, best=11, limit=55)
 _POOL_AMAX = Floor(masked=22, tuned=7, best=1.4, limit=80)
 
-FLOORS: dict[str, dict[str, Floor]] = {
+MASKED: dict[str, dict[str, Floor]] = {
     "sum": {
         **_streaming(80),
         "pool": Floor(masked=22, tuned=9, best=1.7, limit=80),
@@ -82,6 +93,25 @@ FLOORS: dict[str, dict[str, Floor]] = {
     "std": _rows(_VAR),
     "median": _rows(Floor(masked=22, tuned=18, best=12)),
     "logsumexp": _rows(Floor(masked=18, best=8, limit=45)),
+}
+
+# Families whose every operator is at least as fast as NumPy's, where NumPy has it.
+ELEMENTWISE = frozenset({"unary", "binary", "selection"})
+
+_NEAR_TORCH = Floor(torch=round(1 / 1.3, 3))
+_HOT = {"large": _NEAR_TORCH, "cache": _NEAR_TORCH}
+_CALL = {"small": Floor(torch=1.0)}
+_PRODUCT = Floor(torch=0.9)
+
+TENSOR: dict[str, dict[str, Floor]] = {
+    "add": {**_HOT, **_CALL},
+    "mul": _HOT,
+    "exp": {**_HOT, **_CALL},
+    "tanh": _HOT,
+    "sigmoid": _HOT,
+    "where": _HOT,
+    "matmul": dict.fromkeys(("256", "512", "1024", "2048", "scores", "mixing"), _PRODUCT),
+    "index_select": {"rows": Floor(torch=1.0)},
 }
 
 
@@ -108,7 +138,14 @@ class Verdict:
         return f"{rule}, got {self.value:.3g} ({far:.0f} % off)"
 
 
-def judge(op: str, task: str, reached: dict[str, float | None]) -> list[Verdict]:
-    """Compare what a task reached with its floors."""
-    floor = FLOORS.get(op, {}).get(task, Floor())
-    return [Verdict(kind, value, reached.get(kind)) for kind, value in floor.asked().items()]
+def masked(op: str, task: str) -> Floor:
+    """Return the floor of a masked task."""
+    return MASKED.get(op, {}).get(task, Floor())
+
+
+def tensor(op: str, task: str, family: str, *, numpy_has_it: bool) -> Floor:
+    """Return the floor of a task of the tensor's own operators."""
+    named = TENSOR.get(op, {}).get(task, Floor())
+    if family in ELEMENTWISE and task in ("large", "cache") and numpy_has_it:
+        return replace(named, numpy=1.0)
+    return named

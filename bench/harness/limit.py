@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .tasks import Case, Pass
+from .case import Pass
 from .timing import Call, Contestant
 
 NAME = "limit"
@@ -45,13 +45,15 @@ class Limit:
         self._library.loup_bench_set_threads(threads)
         self._threads = threads
 
-    def contestants(self, case: Case) -> list[Contestant]:
+    def contestants(self, passes: list[Pass]) -> list[Contestant]:
         """Return the limit of a task: with all threads and, for little data, with one."""
+        if not passes:
+            return []
         counts = [self._threads]
-        if case.moved < SERIAL_BYTES and self._threads > 1:
+        if sum(each.moved for each in passes) < SERIAL_BYTES and self._threads > 1:
             counts.append(1)
         return [
-            Contestant(f"{NAME}, threads: {count}", "loup", self._call(case.passes, count))
+            Contestant(f"{NAME}, threads: {count}", "loup", self._call(passes, count))
             for count in counts
         ]
 

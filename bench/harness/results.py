@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import limit, peers
-from .floors import Verdict, judge
-from .tasks import Case
+from . import limit
+from .case import OURS, Case, Entry
+from .floors import NUMPY_WHERE, TORCH_MASKED, Floor, Verdict
 from .timing import Contestant, Timing
 
 # The same task in float32, beside a task of another dtype.
@@ -19,21 +19,29 @@ COMPANION_LIMIT = "float32 limit"
 class Result:
     """One row of the table."""
 
+    group: str
     op: str
     task: str
-    shape: tuple[int, ...]
-    dtype: str
-    dim: int | None
-    moved: int
+    columns: str  # of the table that it belongs to
+    details: dict[str, Any]
     note: str
+    floor: Floor
     contestants: list[Contestant] = field(default_factory=list)
     timings: dict[str, Timing] = field(default_factory=dict)
     tuned: dict[str, Any] | None = None  # the row of the tuned process
     complete: bool = True  # every library that might be the best peer took part
 
     @classmethod
-    def of(cls, case: Case) -> Result:
-        return cls(case.op, case.task, case.x.shape, case.dtype, case.dim, case.moved, case.note)
+    def of(cls, entry: Entry, case: Case) -> Result:
+        return cls(
+            group=entry.group,
+            op=entry.op,
+            task=entry.task,
+            columns=entry.contest.columns,
+            details=case.details(),
+            note=case.note,
+            floor=entry.contest.floor(case),
+        )
 
     @property
     def name(self) -> str:
@@ -46,7 +54,7 @@ class Result:
 
     @property
     def ours(self) -> float | None:
-        return self.best(peers.OURS)
+        return self.best(OURS)
 
     @property
     def limit(self) -> float | None:
@@ -59,7 +67,7 @@ class Result:
         return other / ours if other is not None and ours else None
 
     def _others(self) -> list[Contestant]:
-        return [each for each in self.contestants if each.library != peers.OURS]
+        return [each for each in self.contestants if each.library != OURS]
 
     def uncounted(self) -> list[str]:
         """Return a note for every contestant that beats the best peer but is not counted."""
@@ -96,18 +104,25 @@ class Result:
         ours, least = self.ours, self.limit
         best = self.best_peer
         return {
-            "masked": self.ratio(peers.TORCH_MASKED),
-            "tuned": self.tuned["peer_ratios"].get(peers.TORCH_MASKED) if self.tuned else None,
+            "masked": self.ratio(TORCH_MASKED),
+            "tuned": self.tuned["peer_ratios"].get(TORCH_MASKED) if self.tuned else None,
             "best": best[1] if best and self.complete else None,
             "limit": 100 * least / ours if least and ours else None,
-            "where": self.ratio(peers.NUMPY_WHERE),
+            "where": self.ratio(NUMPY_WHERE),
+            "numpy": self.ratio("numpy"),
+            "torch": self.ratio("torch"),
             "micros": ours * 1e6 if ours else None,
             "pace": self._pace(),
         }
 
     def verdicts(self) -> list[Verdict]:
         """Return the task's floors and what it reached."""
-        return judge(self.op, self.task, self.reached())
+        return self.floor.judge(self.reached())
+
+    @property
+    def is_below(self) -> bool:
+        """Tell whether something was measured and found below its floor."""
+        return any(not each.met and each.value is not None for each in self.verdicts())
 
     def to_json(self) -> dict[str, Any]:
         """Return everything measured, times in seconds."""
@@ -126,12 +141,10 @@ class Result:
         ]
         best = self.best_peer
         return {
+            "group": self.group,
             "op": self.op,
             "task": self.task,
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "dim": self.dim,
-            "bytes": self.moved,
+            **self.details,
             "note": self.note,
             "contestants": measured,
             "best_peer": best[0] if best else None,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-
-from . import by_hand, peers, reference
+from .case import OURS, Array, Case, Contest, Entry, NotOffered, OtherTask, Peer
 from .limit import Limit
 from .results import COMPANION, COMPANION_LIMIT, Result
 from .settings import Settings
-from .tasks import FAMILIES, Array, Case, Entry, reading
 from .timing import Contestant, measure
 
 
@@ -22,10 +18,12 @@ class Notes:
     """What could not be measured and why: printed under the table."""
 
     reasons: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)  # tasks for which loup gave wrong values
+    wrong: set[str] = field(default_factory=set)  # tasks for which loup gave wrong values
 
     def add(self, who: str, reason: str, task: str) -> None:
-        self.reasons.setdefault((who, reason), []).append(task)
+        tasks = self.reasons.setdefault((who, reason), [])
+        if task not in tasks:  # it may be measured a second time
+            tasks.append(task)
 
     def lines(self) -> list[str]:
         return [f"{who}: {why}: {_short(t)}" for (who, why), t in self.reasons.items()]
@@ -41,102 +39,103 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {text[0][:160]}" if text else type(error).__name__
 
 
+@dataclass
+class _Task:
+    """What the contestants of one task share."""
+
+    contest: Contest
+    case: Case
+    expected: list[Array] | None
+    result: Any = None  # of loup
+
+
 class Runner:
     """Measures tasks one after the other, with the same notes and limit."""
 
-    def __init__(self, settings: Settings, limit: Limit | None) -> None:
+    def __init__(self, settings: Settings, limit: Limit | None, notes: Notes) -> None:
         self.settings = settings
-        self.notes = Notes()
+        self._notes = notes
         self._limit = limit
         self._missing: set[str] = set()
 
     def run(self, entry: Entry) -> Result:
-        """Measure one task."""
-        case = entry.build()
-        result = Result.of(case)
-        expected = reference.reference(case)
-        if expected is None:
-            self.notes.add("reference", "none, results are not checked", case.name)
-        found = self._ours(case, expected)
-        if case.dtype != "float32":
-            found += self._companion(case)
-        found += self._peers(case, expected)
-        if self._limit and case.task != "small":
-            found += self._limit.contestants(case)
+        """Measure one task; where loup cannot do it, nothing is measured."""
+        contest, case = entry.contest, entry.make()
+        result = Result.of(entry, case)
+        task = _Task(contest, case, contest.expected(case))
+        if task.expected is None:
+            self._notes.add("reference", "none, results are not checked", case.name)
+        found = self._checked(Peer(OURS, "loup", contest.ours), task)
+        if not found:
+            return result
+        found += self._companion(task)
+        found += self._peers(task)
+        if self._limit:
+            found += self._limit.contestants(contest.passes(case, task.result))
+        task.result = None
         result.contestants = found
         result.complete = self.settings.peers and not self._missing
-        result.timings = measure(found, self.settings)
+        result.timings = measure(found, self.settings.pace(brief=contest.is_brief))
         return result
 
-    def _ours(self, case: Case, expected: Array | None) -> list[Contestant]:
-        peer = peers.Peer(peers.OURS, "loup", peers.ours)
-        return self._checked(peer, case, expected, reference.OURS)
-
-    def _companion(self, case: Case) -> list[Contestant]:
+    def _companion(self, task: _Task) -> list[Contestant]:
         """Return loup and the limit on the same data as float32: what other dtypes are paced by."""
-        plain = dataclasses.replace(case, x=case.x.astype(np.float32), dtype="float32")
-        plain.passes = [reading(plain.x, plain.mask)]
+        plain = task.contest.companion(task.case)
+        if plain is None:
+            return []
         try:
-            found = [Contestant(COMPANION, "loup", peers.ours(plain))]
+            found = [Contestant(COMPANION, "loup", task.contest.ours(plain))]
         except Exception as error:  # whatever the library raises
-            self.notes.add(COMPANION, _reason(error), case.name)
+            self._notes.add(COMPANION, _reason(error), task.case.name)
             return []
         if self._limit:
-            call = self._limit.contestants(plain)[0].call
+            call = self._limit.contestants(task.contest.passes(plain, None))[0].call
             found.append(Contestant(COMPANION_LIMIT, "loup", call))
         return found
 
-    def _peers(self, case: Case, expected: Array | None) -> list[Contestant]:
+    def _peers(self, task: _Task) -> list[Contestant]:
         found: list[Contestant] = []
         if not self.settings.peers:
             return found
-        for peer in (*peers.PEERS, *by_hand.BY_HAND.get(case.op, [])):
+        for peer in task.contest.peers(task.case):
             if peer.library not in self._missing and self._wanted(peer):
-                found += self._checked(peer, case, expected, reference.PEERS)
+                found += self._checked(peer, task)
         return sorted(found, key=lambda each: each.library)
 
-    def _wanted(self, peer: peers.Peer) -> bool:
+    def _wanted(self, peer: Peer) -> bool:
         if self.settings.tuned and peer.library != "torch":
             return False
         try:
             importlib.import_module(peer.library)
         except (ImportError, OSError) as error:
             self._missing.add(peer.library)
-            self.notes.add(peer.library, f"not installed ({_reason(error)})", "every task")
+            self._notes.add(peer.library, f"not installed ({_reason(error)})", "every task")
             return False
         return True
 
-    def _checked(
-        self, peer: peers.Peer, case: Case, expected: Array | None, allowed: dict[str, float]
-    ) -> list[Contestant]:
+    def _checked(self, peer: Peer, task: _Task) -> list[Contestant]:
+        case, is_ours = task.case, peer.name == OURS
         try:
             call = peer.make(case)
             contestant = Contestant(peer.name, peer.library, call, peer.counted)
-            if expected is not None:
-                got = peers.to_array(peer.library, call())
-                contestant.error = reference.error(case, got, expected)
-            else:
-                call()
-        except peers.OtherTask:
+            result = call()
+            if task.expected:
+                contestant.error = task.contest.error(case, peer.library, result, task.expected)
+        except OtherTask:
             return []
-        except peers.NotOffered as error:
-            self.notes.add(peer.name, str(error), case.name)
+        except NotOffered as error:
+            self._notes.add(peer.name, str(error), case.name)
             return []
         except Exception as error:  # whatever the library raises
-            self.notes.add(peer.name, f"failed with {_reason(error)}", case.name)
+            self._notes.add(peer.name, f"failed with {_reason(error)}", case.name)
             return []
-        bound = allowed[case.dtype]
+        bound = task.contest.bounds(case)[0 if is_ours else 1]
         if contestant.error is not None and contestant.error > bound:
             off = f"wrong values, error {contestant.error:.1e} above {bound:.0e}, dropped"
-            self.notes.add(peer.name, off, case.name)
-            if peer.name == peers.OURS:
-                self.notes.wrong.append(case.name)
+            self._notes.add(peer.name, off, case.name)
+            if is_ours:
+                self._notes.wrong.add(case.name)
             return []
+        if is_ours:
+            task.result = result
         return [contestant]
-
-
-def without_tasks(ops: list[dict[str, str]]) -> Iterator[str]:
-    """Yield a note for every op whose family has no tasks yet."""
-    for op in ops:
-        if op["family"] not in FAMILIES:
-            yield f"{op['name']}: no tasks for the family {op['family']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import os
 import sys
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import limit, machine, table, tuned
+from . import machine, table, tuned
+from .case import Entry, pick
+from .limit import Limit, LimitError, find
 from .results import Result
-from .runner import Notes, Runner, without_tasks
+from .runner import Notes, Runner
 from .settings import Settings
-from .tasks import entries, pick
+from .tasks import entries, without_tasks
 
 
 @dataclass
@@ -49,7 +52,7 @@ class Report:
         """Return the content of the JSON file."""
         return {
             "machine": self.machine,
-            "settings": {"rounds": self.settings.rounds, "quick": self.settings.quick},
+            "settings": {"quick": self.settings.quick},
             "tasks": [result.to_json() for result in self.results],
             "notes": self.remarks + self.notes.lines(),
         }
@@ -62,39 +65,64 @@ class Session:
         self._settings = settings
         self._root = root
         self._remarks: list[str] = []
+        self._notes = Notes()
 
     def run(self, options: argparse.Namespace) -> Report | None:
         """Measure the tasks picked; only list them if so asked."""
         ops = [dict(op) for op in importlib.import_module("loup").ops()]
         chosen = pick(list(entries(ops)), options.names)
-        self._remarks += without_tasks(ops)
+        self._remarks += [f"{name}: has no tasks" for name in without_tasks(ops)]
         if options.list:
             print("\n".join(entry.name for entry in chosen))
             return None
         machine.set_threads(self._settings.threads)
         description = machine.describe(self._settings.threads)
-        runner = Runner(self._settings, self._load_limit())
+        limit = self._load_limit()
+        results = self._measure(chosen, self._settings, limit)
+        if not (self._settings.quick or self._settings.tuned):
+            results = self._again(chosen, results, limit)
+        description["load_after"] = os.getloadavg()
+        return Report(description, self._settings, results, self._notes, self._remarks)
+
+    def _measure(
+        self, chosen: list[Entry], settings: Settings, limit: Limit | None
+    ) -> list[Result]:
+        runner = Runner(settings, limit, self._notes)
         results = []
         for entry in chosen:
             start = time.perf_counter()
             results.append(runner.run(entry))
             seconds = time.perf_counter() - start
-            print(f"{entry.name}: {seconds:.0f} s", file=sys.stderr, flush=True)
-        if self._settings.peers and not self._settings.tuned:
-            self._add_tuned(results)
-        description["load_after"] = os.getloadavg()
-        return Report(description, self._settings, results, runner.notes, self._remarks)
+            print(f"{entry.name}: {seconds:.1f} s", file=sys.stderr, flush=True)
+        if settings.peers and not settings.tuned:
+            pairs = zip(chosen, results, strict=True)
+            self._add_tuned([r for entry, r in pairs if entry.contest.is_tuned], settings)
+        return results
 
-    def _load_limit(self) -> limit.Limit | None:
+    def _again(
+        self, chosen: list[Entry], results: list[Result], limit: Limit | None
+    ) -> list[Result]:
+        """Measure what is below a floor once more, for longer; that counts."""
+        below = [e for e, r in zip(chosen, results, strict=True) if r.is_below]
+        if not below:
+            return results
+        print(f"{len(below)} below a floor: again, longer", file=sys.stderr, flush=True)
+        longer = dataclasses.replace(self._settings, longer=True)
+        renewed = {result.name: result for result in self._measure(below, longer, limit)}
+        return [renewed.get(result.name, result) for result in results]
+
+    def _load_limit(self) -> Limit | None:
         try:
             given = self._settings.limit_library
-            path = Path(given) if given else limit.find(self._root)
-            return limit.Limit(path, self._settings.threads)
-        except limit.LimitError as error:
+            path = Path(given) if given else find(self._root)
+            return Limit(path, self._settings.threads)
+        except LimitError as error:
             self._remarks.append(str(error))
             return None
 
-    def _add_tuned(self, results: list[Result]) -> None:
+    def _add_tuned(self, results: list[Result], settings: Settings) -> None:
+        if not results:
+            return
         try:
             importlib.import_module("torch")
         except ImportError:
@@ -102,7 +130,7 @@ class Session:
         print("tuned torch …", file=sys.stderr, flush=True)
         names = [result.name for result in results]
         try:
-            rows = tuned.measure(self._root / "bench" / "run.py", names, self._settings)
+            rows = tuned.measure(self._root / "bench" / "run.py", names, settings)
         except RuntimeError as error:
             self._remarks.append(f"tuned torch: {error}")
             rows = {}

@@ -9,24 +9,33 @@ KEEP_MEMORY = 1 << 32
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How often and how long every contestant gets its turn."""
+
+    rounds: int
+    fewest: int  # samples of one turn
+    most: int
+    turn_seconds: float
+
+
+@dataclass(frozen=True)
 class Settings:
     """How to measure."""
 
     threads: int = 2
     quick: bool = False
+    longer: bool = False  # this is the second look at rows that were below a floor
     tuned: bool = False  # this is the process of tuned torch
     peers: bool = True
     limit_library: str | None = None
 
-    @property
-    def rounds(self) -> int:
-        """Times that every contestant gets its turn."""
-        return 3 if self.quick else 7
-
-    @property
-    def burst(self) -> tuple[int, int]:
-        """Fewest and most samples of one turn; rounds times the fewest are at least 20."""
-        return (1, 5) if self.quick else (3, 20)
+    def pace(self, brief: bool) -> Pace:
+        """Return the pace of a task; where there are hundreds of them, of a brief one."""
+        if self.quick:
+            return Pace(3, 1, 3, 0.01) if brief else Pace(3, 1, 5, 0.03)
+        if self.longer and not brief:
+            return Pace(15, 3, 20, 0.03)
+        return Pace(5, 2, 10, 0.01) if brief and not self.longer else Pace(7, 3, 20, 0.03)
 
 
 def thread_variables(threads: int) -> dict[str, str]:

@@ -1,12 +1,14 @@
-"""The table that a person reads."""
+"""The tables that a person reads: one for each group of tasks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from .floors import TORCH_MASKED
 from .results import Result
 
-HEAD = ("task", "loup", "best peer", "x", "torch.masked", "x", "tuned x", "% limit", "floors")
+Cells = list[tuple[str, str]]  # heads and what stands below them
 
 
 def _time(seconds: float | None) -> str:
@@ -50,25 +52,42 @@ def _floors(result: Result) -> str:
     return "; ".join(parts)
 
 
-def row(result: Result) -> tuple[str, ...]:
-    """Return the cells of one task."""
+def _masked(result: Result) -> Cells:
     reached = result.reached()
     best = result.best_peer
-    return (
-        result.name,
-        _time(result.ours),
-        _peer(result),
-        _number(best[1] if best else None),
-        _time(result.best("torch.masked")),
-        _number(reached["masked"]),
-        _number(reached["tuned"]),
-        _number(reached["limit"]),
-        _floors(result),
-    )
+    return [
+        ("best peer", _peer(result)),
+        ("x", _number(best[1] if best else None)),
+        ("torch.masked", _time(result.best(TORCH_MASKED))),
+        ("x", _number(reached["masked"])),
+        ("tuned x", _number(reached["tuned"])),
+    ]
+
+
+def _tensor(result: Result) -> Cells:
+    return [
+        cell
+        for name in ("numpy", "torch", "jax")
+        for cell in ((name, _time(result.best(name))), ("x", _number(result.ratio(name))))
+    ]
+
+
+COLUMNS: dict[str, Callable[[Result], Cells]] = {"masked": _masked, "tensor": _tensor}
+
+
+def row(result: Result) -> Cells:
+    """Return the cells of one task."""
+    return [
+        (result.group, result.name),
+        ("loup", _time(result.ours)),
+        *COLUMNS[result.columns](result),
+        ("% limit", _number(result.reached()["limit"])),
+        ("floors", _floors(result)),
+    ]
 
 
 def head(machine: dict[str, Any]) -> str:
-    """Return the lines above the table."""
+    """Return the lines above the tables."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     loup = machine["loup"]
     load = " ".join(f"{value:.2f}" for value in machine["load"])
@@ -83,18 +102,23 @@ def head(machine: dict[str, Any]) -> str:
     )
 
 
+def _table(results: list[Result]) -> str:
+    rows = [row(result) for result in results]
+    heads = [name for name, _ in rows[0]]
+    columns = [[name, *(cells[i][1] for cells in rows)] for i, name in enumerate(heads)]
+    columns = [each for each in columns if set(each[1:]) != {"-"} or each[0] in ("loup", "floors")]
+    for column in columns:
+        width = max(map(len, column))
+        is_text = column[0] in (results[0].group, "best peer", "floors")
+        pad = str.ljust if is_text else str.rjust
+        column[:] = [pad(cell, width) for cell in column]
+        column.insert(1, "-" * width)
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
 def render(results: list[Result]) -> str:
-    """Return the whole table, columns aligned."""
-    lines = [HEAD, *(row(result) for result in results)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    left = {0, 2, len(HEAD) - 1}
-
-    def cells(line: tuple[str, ...]) -> str:
-        padded = (
-            cell.ljust(width) if i in left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        return "  ".join(padded).rstrip()
-
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join((cells(lines[0]), rule, *(cells(line) for line in lines[1:])))
+    """Return a table for each group, columns aligned; columns without content are left out."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.group, []).append(result)
+    return "\n\n".join(_table(group) for group in groups.values())

@@ -1,227 +1,27 @@
-"""The tasks of each family: data, mask, dims and the bytes that have to move.
-
-A task is written once and applied to every op that the library lists in its family.
-"""
+"""The list of tasks: those of every listed op, and those of what is no op."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
-Span = tuple[int, int]  # address, bytes
-
-SIDE = 4096
+from .case import Entry
+from .masked import contest as masked
+from .tensor import contest as tensor
 
 
-@dataclass(frozen=True)
-class Pass:
-    """One walk over memory: "read", "copy" (as much is written) or "write"."""
-
-    kind: str
-    spans: list[Span]
-
-    @property
-    def moved(self) -> int:
-        size = sum(size for _, size in self.spans)
-        return 2 * size if self.kind == "copy" else size
-
-
-@dataclass
-class Case:
-    """One task with its data: reduce `x` over `dim`, where `mask` is true."""
-
-    op: str
-    task: str
-    x: Array
-    mask: Array
-    dim: int | None
-    dtype: str = "float32"
-    backward: bool = False
-    lengths: Array | None = None  # of the sequences of a padded batch
-    passes: list[Pass] = field(default_factory=list)  # what the limit does
-    note: str = ""
-    keep: Any = None  # owners of the memory
-
-    @property
-    def name(self) -> str:
-        return f"{self.op}.{self.task}"
-
-    @property
-    def moved(self) -> int:
-        """Bytes that the task cannot avoid to read and write."""
-        return sum(each.moved for each in self.passes)
-
-
-def span(array: Array) -> Span:
-    """Return where a dense array lies, whatever the order of its dims."""
-    low, high = np.lib.array_utils.byte_bounds(array)
-    return low, high - low
-
-
-def reading(*arrays: Array) -> Pass:
-    """Return the pass that reads whole arrays."""
-    return Pass("read", [span(array) for array in arrays])
-
-
-def values(op: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Return float32 data; products stay normal numbers."""
-    if op == "prod":
-        return rng.uniform(0.99, 1.01, shape).astype(np.float32)
-    return rng.standard_normal(shape, dtype=np.float32)
-
-
-def valid(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Return a mask with every second element valid, at random."""
-    return rng.integers(0, 2, shape, dtype=np.uint8).view(np.bool_)
-
-
-def _dense(op: str, task: str, shape: tuple[int, ...], dim: int | None) -> Case:
-    rng = np.random.default_rng(1)
-    x, mask = values(op, shape, rng), valid(shape, rng)
-    return Case(op, task, x, mask, dim, passes=[reading(x, mask)])
-
-
-def _of_dtype(op: str, task: str, dtype: str) -> Case:
-    case = _dense(op, task, (SIDE, SIDE), -1)
-    case.dtype = dtype
-    if dtype == "int32":
-        case.x = np.rint(case.x * 100).astype(np.int32)
-    elif dtype == "bfloat16":
-        bits = case.x.view(np.uint32)
-        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-        case.x = (rounded << 16).view(np.float32)  # exact in bfloat16; peers make their own copy
-        case.keep = rounded.astype(np.uint16)
-        case.passes = [reading(case.keep, case.mask)]
-        return case
-    else:
-        case.x = case.x.astype(dtype)
-    case.passes = [reading(case.x, case.mask)]
-    return case
-
-
-def _transposed(op: str, task: str) -> Case:
-    case = _dense(op, task, (SIDE, SIDE), -1)
-    case.x, case.mask = case.x.T, case.mask.T
-    return case
-
-
-def _mixed(op: str, task: str) -> Case:
-    case = _dense(op, task, (SIDE, SIDE), -1)
-    case.mask = case.mask.T
-    return case
-
-
-def _pool(op: str, task: str, shape: tuple[int, int, int] = (64, 512, 1024)) -> Case:
-    rng = np.random.default_rng(2)
-    batch, length, _ = shape
-    x = values(op, shape, rng)
-    lengths = rng.integers(1, length + 1, batch)
-    mask = np.ascontiguousarray((np.arange(length) < lengths[:, None])[:, :, None])
-    rows = reading(*(x[b, :n] for b, n in enumerate(lengths)), mask)
-    note = "only the valid rows and the mask count as bytes to read"
-    return Case(op, task, x, mask, 1, lengths=lengths, passes=[rows], note=note)
-
-
-def _mapped(op: str, task: str) -> Case:
-    case = _dense(op, task, (SIDE, SIDE), -1)
-    with tempfile.NamedTemporaryFile(prefix="loup-bench-", suffix=".bin") as file:
-        mapped = np.memmap(file.name, dtype=np.float32, mode="w+", shape=case.x.shape)
-    mapped[:] = case.x  # the mapping outlives the name of its file
-    case.x = mapped.view(np.ndarray)
-    case.passes = [reading(case.x, case.mask)]
-    return case
-
-
-def _backward(op: str, task: str) -> Case:
-    case = _dense(op, task, (SIDE, SIDE), None)
-    case.backward = True
-    case.passes += [reading(case.mask), Pass("write", [span(case.x)])]
-    case.note = "reduces everything; the limit reads x, reads the mask twice, writes the gradient"
-    return case
-
-
-Build = Callable[[str, str], Case]
-
-
-def _shape(*shape: int, dim: int | None) -> Build:
-    return lambda op, task: _dense(op, task, shape, dim)
-
-
-def _dtype(dtype: str) -> Build:
-    return lambda op, task: _of_dtype(op, task, dtype)
-
-
-FAMILIES: dict[str, dict[str, Build]] = {
-    "reduction": {
-        "row": _shape(SIDE, SIDE, dim=-1),
-        "column": _shape(SIDE, SIDE, dim=0),
-        "all": _shape(SIDE, SIDE, dim=None),
-        "pool": _pool,
-        "transposed": _transposed,
-        "mixed": _mixed,
-        "mapped": _mapped,
-        "short8": _shape(1_000_000, 8, dim=-1),
-        "short40": _shape(200_000, 40, dim=-1),
-        "short64": _shape(65_536, 64, dim=-1),
-        "cache": _shape(256, 1024, dim=-1),
-        "small": _shape(64, dim=-1),
-        "row_f64": _dtype("float64"),
-        "row_f16": _dtype("float16"),
-        "row_bf16": _dtype("bfloat16"),
-        "row_i32": _dtype("int32"),
-        "backward": _backward,
-    },
-}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A task that can be built."""
-
-    op: str
-    task: str
-    make: Build
-
-    @property
-    def name(self) -> str:
-        return f"{self.op}.{self.task}"
-
-    def build(self) -> Case:
-        return self.make(self.op, self.task)
+def of_op(op: dict[str, Any]) -> list[Entry]:
+    """Return the tasks of one op, as the library lists it."""
+    return [*masked.entries(op), *tensor.entries(op)]
 
 
 def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:
-    """Yield every task of every op whose family has tasks."""
+    """Yield every task."""
     for op in ops:
-        for task, make in FAMILIES.get(op["family"], {}).items():
-            if task == "backward" and not op.get("differentiable", True):
-                continue
-            yield Entry(op["name"], task, make)
+        yield from of_op(op)
+    yield from tensor.others()
 
 
-def pick(every: list[Entry], names: list[str]) -> list[Entry]:
-    """Choose by op ("sum"), task ("row"), both ("sum row") or name ("sum.row"); none is all."""
-    ops = {entry.op for entry in every}.intersection(names)
-    tasks = {entry.task for entry in every}.intersection(names)
-    whole = {entry.name for entry in every}.intersection(names)
-    for name in names:
-        if name not in ops | tasks | whole:
-            known = ", ".join(dict.fromkeys([e.op for e in every] + [e.task for e in every]))
-            raise ValueError(f"bench: expected names of ops or tasks ({known}), got {name}")
-    if not names:
-        return every
-    return [
-        entry
-        for entry in every
-        if entry.name in whole
-        or (
-            (ops or tasks)
-            and entry.op in (ops or [entry.op])
-            and entry.task in (tasks or [entry.task])
-        )
-    ]
+def without_tasks(ops: list[dict[str, Any]]) -> list[str]:
+    """Return the names of the ops that have no tasks yet."""
+    return [op["name"] for op in ops if not of_op(op)]

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .settings import Settings
+from .settings import Pace
 
 SETTLE_SECONDS = 0.003  # threads of the library before still spin; let them go to sleep
-TURN_SECONDS = 0.03
+SLOW_SECONDS = 0.2  # above this a contestant has its turn in two rounds only,
+ENOUGH_SECONDS = 1.0  # above this its warm-up is all
 TINY_SECONDS = 0.0002  # below this a sample is a loop,
 SAMPLE_SECONDS = 0.001  # at least this long
 
@@ -91,6 +92,7 @@ class _Turn:
     loop: Callable[[int], None]
     calls: int  # per sample
     burst: int  # samples per turn
+    rounds: int
     timing: Timing = field(default_factory=Timing)
 
     def play(self) -> None:
@@ -103,31 +105,40 @@ class _Turn:
             self.timing.samples.append(seconds / self.calls)
 
 
-def _warm_up(contestant: Contestant, settings: Settings) -> _Turn:
+def _seconds(loop: Callable[[int], None], calls: int = 1) -> float:
+    start = time.perf_counter()
+    loop(calls)
+    return (time.perf_counter() - start) / calls
+
+
+def _warm_up(contestant: Contestant, pace: Pace) -> _Turn:
     loop = contestant.call.loop()
-    loop(1)
+    first = _seconds(loop)
+    if first > ENOUGH_SECONDS:
+        return _Turn(contestant, loop, 1, 0, 0, Timing([first], [False]))
     seconds = math.inf
     for calls in (1, 10, 100):
-        start = time.perf_counter()
-        loop(calls)
-        seconds = min(seconds, (time.perf_counter() - start) / calls)
+        seconds = min(seconds, _seconds(loop, calls))
         if seconds > TINY_SECONDS:
             break
     calls = math.ceil(SAMPLE_SECONDS / seconds) if seconds < TINY_SECONDS else 1
-    fewest, most = settings.burst
-    burst = max(fewest, min(most, int(TURN_SECONDS / (seconds * calls))))
-    return _Turn(contestant, loop, calls, burst)
+    if seconds > SLOW_SECONDS:
+        return _Turn(contestant, loop, calls, 1, min(2, pace.rounds))
+    burst = max(pace.fewest, min(pace.most, int(pace.turn_seconds / (seconds * calls))))
+    return _Turn(contestant, loop, calls, burst, pace.rounds)
 
 
-def measure(contestants: Sequence[Contestant], settings: Settings) -> dict[str, Timing]:
+def measure(contestants: Sequence[Contestant], pace: Pace) -> dict[str, Timing]:
     """Time the contestants in turns; every other round goes backwards."""
-    turns = [_warm_up(contestant, settings) for contestant in contestants]
+    turns = [_warm_up(contestant, pace) for contestant in contestants]
     gc.collect()
     gc.disable()
     try:
         library = ""
-        for number in range(settings.rounds):
+        for number in range(pace.rounds):
             for turn in turns if number % 2 == 0 else reversed(turns):
+                if number >= turn.rounds:
+                    continue
                 if turn.contestant.library != library:
                     time.sleep(SETTLE_SECONDS)
                 library = turn.contestant.library

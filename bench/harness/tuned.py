@@ -16,6 +16,7 @@ from typing import Any
 from .settings import Settings, tuned_variables
 
 OPTION = "--tuned-process"
+LONGER = "--longer"
 
 
 def measure(script: Path, names: list[str], settings: Settings) -> dict[str, dict[str, Any]]:
@@ -24,6 +25,7 @@ def measure(script: Path, names: list[str], settings: Settings) -> dict[str, dic
         path = Path(folder) / "tuned.json"
         command = [sys.executable, str(script), OPTION, "--json", str(path)]
         command += ["--threads", str(settings.threads), *(["--quick"] if settings.quick else [])]
+        command += [LONGER] if settings.longer else []
         if settings.limit_library:
             command += ["--limit", settings.limit_library]
         done = subprocess.run(

@@ -61,22 +61,37 @@ Engine engine_of(const std::optional<bool>& retain_graph, bool create_graph) {
   return {!retain_graph.value_or(create_graph), create_graph};
 }
 
+Engine start(std::span<const Tensor> roots, const BackwardOptions& options) {
+  for (const Tensor& root : roots) check_requires_grad("backward", root);
+  for (const Tensor& input : options.inputs) check_requires_grad("backward", input);
+  Engine engine = engine_of(options.retain_graph, options.create_graph);
+  if (!options.inputs.empty()) engine.restrict_to(roots, options.inputs);
+  return engine;
+}
+
+void finish(Engine& engine, const BackwardOptions& options) {
+  engine.run();
+  NodeSet done;
+  for (const Tensor& input : options.inputs) {
+    if (!done.insert(input.node().get()).second) continue;
+    if (auto gradient = engine.found(input.node().get())) collect(*input.node(), *gradient);
+  }
+}
+
 }  // namespace
 
 void backward(const Tensor& root, const BackwardOptions& options) {
-  check_requires_grad("backward", root);
+  Engine engine = start({&root, 1}, options);
   if (options.mask) check_mask(root, *options.mask);
-  Engine engine = engine_of(options.retain_graph, options.create_graph);
   engine.push(root.node(), {root_gradient("backward", root, options.gradient), options.mask});
-  engine.run();
+  finish(engine, options);
 }
 
 void backward(std::span<const Tensor> roots, std::span<const std::optional<Tensor>> gradients,
               const BackwardOptions& options) {
-  for (const Tensor& root : roots) check_requires_grad("backward", root);
-  Engine engine = engine_of(options.retain_graph, options.create_graph);
+  Engine engine = start(roots, options);
   push_roots(engine, "backward", roots, gradients);
-  engine.run();
+  finish(engine, options);
 }
 
 std::vector<std::optional<Tensor>> grad(const std::vector<Tensor>& outputs,

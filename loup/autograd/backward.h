@@ -17,6 +17,7 @@ struct BackwardOptions {
   std::optional<Tensor> mask = {};        // false: nothing flows there, whatever the gradient holds
   std::optional<bool> retain_graph = {};  // keeps the record for another run; as create_graph
   bool create_graph = false;              // records the run itself: gradients of gradients
+  std::vector<Tensor> inputs = {};        // only these collect, leaves or not; none: every leaf
 };
 
 /// Adds the gradient of `root` to every leaf it was computed from. A leaf owns its gradient, so
@@ -25,9 +26,9 @@ struct BackwardOptions {
 /// With create_graph a leaf may hold a gradient that was computed from it: they keep each other
 /// alive until that is cleared. grad() of chosen inputs has no such cycles.
 ///
-/// StateError when `root` has no record, when that was released by an earlier run, or when
-/// something it needs was changed in place; ShapeError or DTypeError when the gradient does not
-/// fit.
+/// StateError when `root` or an input has no record, when that was released by an earlier run, or
+/// when something it needs was changed in place; ShapeError or DTypeError when the gradient does
+/// not fit.
 LOUP_EXPORT void backward(const Tensor& root, const BackwardOptions& options = {});
 
 /// The same for several roots at once, with one gradient (or none) for each, or none at all.

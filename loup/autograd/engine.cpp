@@ -48,8 +48,47 @@ Tensor added(const Tensor& before, const Tensor& value) {
   return before;
 }
 
-/// Adds to the gradient that a node has collected.
-void collect(Attached& attached, Tensor value) {
+void check_replacement(const Tensor& value, const Tensor& replacement) {
+  if (replacement.shape() != value.shape()) {
+    throw ShapeError("hook: expected a gradient of shape {}, got {}", value.shape(),
+                     replacement.shape());
+  }
+  if (replacement.dtype() != value.dtype()) {
+    throw DTypeError("hook: expected a gradient of {}, got {}", value.dtype(), replacement.dtype());
+  }
+}
+
+Gradient hooked(Attached& attached, Gradient gradient) {
+  std::vector<Attached::Entry> hooks;
+  {
+    const std::lock_guard lock(attached_mutex());
+    hooks = attached.hooks;
+  }
+  if (hooks.empty()) return gradient;
+  std::optional<Tensor> mask = gradient.mask;
+  Tensor value = materialize(std::move(gradient));
+  bool is_replaced = false;
+  for (const Attached::Entry& entry : hooks) {
+    std::optional<Tensor> replacement = (*entry.hook)(value);
+    if (!replacement) continue;
+    check_replacement(value, *replacement);
+    value = std::move(*replacement);
+    is_replaced = true;
+  }
+  // A zero by construction is one until something is written there.
+  if (mask && is_replaced) {
+    Tensor live = empty_like(value, DType::boolean);
+    kernels::copy(value.shape(), live.array(), value.array());
+    kernels::add(live.shape(), live.array(), live.array(), mask->array());
+    return {std::move(value), std::move(live)};
+  }
+  return {std::move(value), std::move(mask)};
+}
+
+}  // namespace
+
+void collect(Node& node, Tensor value) {
+  Attached& attached = node.attach();
   // Sums are made without the lock. Meanwhile another thread may put its gradient where the one
   // that is being added to was: then that is added, too.
   std::optional<Tensor> before;
@@ -71,44 +110,6 @@ void collect(Attached& attached, Tensor value) {
     }
   }
 }
-
-void check_replacement(const Tensor& value, const Tensor& replacement) {
-  if (replacement.shape() != value.shape()) {
-    throw ShapeError("hook: expected a gradient of shape {}, got {}", value.shape(),
-                     replacement.shape());
-  }
-  if (replacement.dtype() != value.dtype()) {
-    throw DTypeError("hook: expected a gradient of {}, got {}", value.dtype(), replacement.dtype());
-  }
-}
-
-Gradient hooked(Attached& attached, Gradient gradient) {
-  std::vector<Attached::Entry> hooks;
-  {
-    const std::lock_guard lock(attached_mutex());
-    hooks = attached.hooks;
-  }
-  if (hooks.empty()) return gradient;
-  Tensor value = materialize(std::move(gradient));
-  bool is_replaced = false;
-  for (const Attached::Entry& entry : hooks) {
-    std::optional<Tensor> replacement = (*entry.hook)(value);
-    if (!replacement) continue;
-    check_replacement(value, *replacement);
-    value = std::move(*replacement);
-    is_replaced = true;
-  }
-  // A zero by construction is one until something is written there.
-  if (gradient.mask && is_replaced) {
-    Tensor live = empty_like(value, DType::boolean);
-    kernels::copy(value.shape(), live.array(), value.array());
-    kernels::add(live.shape(), live.array(), live.array(), gradient.mask->array());
-    return {std::move(value), std::move(live)};
-  }
-  return {std::move(value), std::move(gradient.mask)};
-}
-
-}  // namespace
 
 void Engine::restrict_to(std::span<const Tensor> roots, std::span<const Tensor> wanted) {
   is_restricted_ = true;
@@ -174,7 +175,7 @@ void Engine::visit(Pending& current) {
     if (!is_restricted_ && (node->is_leaf() || attached->retains_grad)) {
       // A leaf has nothing to pass on, so the gradient need not be kept.
       Gradient kept = node->is_leaf() ? std::move(current.gradient) : current.gradient;
-      collect(*attached, own(materialize(std::move(kept))));
+      collect(*node, own(materialize(std::move(kept))));
     }
   }
   if (const auto wanted = found_.find(node.get()); wanted != found_.end()) {

@@ -47,4 +47,7 @@ class Engine {
   std::unordered_map<const Node*, std::optional<Tensor>> found_;
 };
 
+/// Adds to the gradient that the tensor of `node` has collected.
+void collect(Node& node, Tensor value);
+
 }  // namespace loup::autograd

@@ -101,9 +101,9 @@ Gradient accumulate(const Gradient& a, const Gradient& b) {
 Gradient accumulate(Gradient&& a, Gradient&& b) {
   if (is_zero(a)) return std::move(b);
   if (is_zero(b)) return std::move(a);
+  std::optional<Tensor> mask = either(a.mask, b.mask);
   const Tensor first = materialize(std::move(a));
   const Tensor second = materialize(std::move(b));
-  std::optional<Tensor> mask = either(a.mask, b.mask);
   if (is_sole(first) && !second.requires_grad()) {
     add_into(first, first, second);
     return {first, std::move(mask)};

@@ -103,8 +103,7 @@ Attached& Node::attach() {
 
 bool is_recording() { return recording; }
 
-RecordingScope::RecordingScope(bool records) : previous_(std::exchange(recording, records)) {}
-RecordingScope::~RecordingScope() { recording = previous_; }
+bool switch_recording(bool records) { return std::exchange(recording, records); }
 
 namespace {
 

@@ -136,12 +136,14 @@ class LOUP_EXPORT Node {
 
 /// Whether this thread records calls. On by default.
 LOUP_EXPORT bool is_recording();
+/// Switches recording on or off for this thread, until it is switched again; returns what it was.
+LOUP_EXPORT bool switch_recording(bool records);
 
 /// Switches recording on or off while alive, for this thread.
 class LOUP_EXPORT RecordingScope {
  public:
-  explicit RecordingScope(bool records);
-  ~RecordingScope();
+  explicit RecordingScope(bool records) : previous_(switch_recording(records)) {}
+  ~RecordingScope() { switch_recording(previous_); }
   RecordingScope(const RecordingScope&) = delete;
   RecordingScope& operator=(const RecordingScope&) = delete;
 

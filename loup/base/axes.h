@@ -45,6 +45,14 @@ class Axes {
     return axis;
   }
 
+  /// Removes and returns axis i.
+  Axis<K> take(int i) {
+    const Axis<K> axis = (*this)[i];
+    std::copy(axes_.begin() + i + 1, axes_.begin() + count_, axes_.begin() + i);
+    --count_;
+    return axis;
+  }
+
   /// Puts the axis with the smallest step of operand `k` innermost. Axes that stand still repeat
   /// what lies inside of them, so they go outermost.
   void sort_by_step(std::size_t k) {

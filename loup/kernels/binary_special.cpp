@@ -68,14 +68,12 @@ struct Pow {
 // Powers with one exponent for all elements, as in x**2, that need no logarithm.
 
 struct Squared {
-  static constexpr std::int64_t cost = 1;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D /*d*/, V x) const {
     return hn::Mul(x, x);
   }
 };
 struct Cubed {
-  static constexpr std::int64_t cost = 1;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D /*d*/, V x) const {
     return hn::Mul(hn::Mul(x, x), x);
@@ -83,7 +81,6 @@ struct Cubed {
 };
 /// Unlike a root, +0 for -0 and +inf for -inf.
 struct HalfPower {
-  static constexpr std::int64_t cost = 1;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
     const auto inf = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
@@ -92,14 +89,12 @@ struct HalfPower {
   }
 };
 struct Inverse {
-  static constexpr std::int64_t cost = 1;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
     return hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
   }
 };
 struct InverseSquared {
-  static constexpr std::int64_t cost = 2;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
     const auto one = hn::Set(d, 1.0);

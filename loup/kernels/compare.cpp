@@ -9,6 +9,12 @@ namespace loup::kernels::HWY_NAMESPACE {
 
 namespace {
 
+/// Highway's Ne of floats is false for NaN, C's is true.
+template <class V>
+HWY_INLINE auto differs(V x, V y) {
+  return hn::Not(hn::Eq(x, y));
+}
+
 struct Equal {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
@@ -20,7 +26,7 @@ struct NotEqual {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D /*d*/, V x, V y) const {
-    return hn::Ne(x, y);
+    return differs(x, y);
   }
 };
 struct Less {
@@ -65,21 +71,21 @@ struct BothTrue {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D d, V x, V y) const {
-    return hn::And(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
+    return hn::And(differs(x, hn::Zero(d)), differs(y, hn::Zero(d)));
   }
 };
 struct EitherTrue {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D d, V x, V y) const {
-    return hn::Or(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
+    return hn::Or(differs(x, hn::Zero(d)), differs(y, hn::Zero(d)));
   }
 };
 struct OneTrue {
   static constexpr std::int64_t cost = 1;
   template <class D, class V>
   HWY_INLINE hn::Mask<D> operator()(D d, V x, V y) const {
-    return hn::Xor(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
+    return hn::Xor(differs(x, hn::Zero(d)), differs(y, hn::Zero(d)));
   }
 };
 
@@ -132,8 +138,10 @@ struct BoolEqual {
 };
 
 template <class Op>
-constexpr ElementwiseKernel boolean_kernel{
-    map_binary<Lanes<std::uint8_t>, Op>, {DType::boolean, DType::boolean}, DType::boolean};
+constexpr ElementwiseKernel boolean_kernel{map_binary<Lanes<std::uint8_t>, Op>,
+                                           {DType::boolean, DType::boolean},
+                                           DType::boolean,
+                                           Op::cost};
 
 }  // namespace
 

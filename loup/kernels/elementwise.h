@@ -137,6 +137,8 @@ LOUP_EXPORT const ElementwiseKernel* find_binary(BinaryOp op, ComputeType type);
 LOUP_EXPORT const ElementwiseKernel* find_ternary(TernaryOp op, ComputeType type);
 /// Logical and bitwise operators, == and != of bool bytes as they are; null for others.
 LOUP_EXPORT const ElementwiseKernel* find_boolean(BinaryOp op);
+/// Operators that read half types as they are; null for those that compute in float32.
+LOUP_EXPORT const ElementwiseKernel* find_half(BinaryOp op, DType dtype);
 /// (bool, a, b) -> a where true, b elsewhere, for elements of any dtype as they are.
 LOUP_EXPORT const ElementwiseKernel& where_kernel(DType dtype);
 

@@ -51,35 +51,35 @@ bool add_offsets(const IndexedDim& dim, const std::byte* at, std::int64_t step, 
 /// The operands of a loop with up to N arrays of indices: dense, indexed, then the indices.
 template <std::size_t N>
 struct Nest {
-  static constexpr std::size_t K = N + 2;
-  Axes<K> axes;
-  std::array<std::byte*, K> data{};
-  std::array<std::int64_t, K> bytes{};  // of an element
+  static constexpr std::size_t operand_count = N + 2;
+  Axes<operand_count> axes;
+  std::array<std::byte*, operand_count> data{};
+  std::array<std::int64_t, operand_count> bytes{};  // of an element
   std::span<const IndexedDim> dims;
 
   Nest(const Shape& shape, const Array& dense, const Indexed& indexed) : dims(indexed.dims) {
-    std::array<const Array*, K> arrays;
+    std::array<const Array*, operand_count> arrays;
     arrays.fill(nullptr);
     arrays[0] = &dense;
     arrays[1] = &indexed.array;
     for (std::size_t k = 0; k < dims.size(); ++k) arrays[k + 2] = &dims[k].indices;
-    for (std::size_t k = 0; k < K; ++k) {
+    for (std::size_t k = 0; k < operand_count; ++k) {
       if (arrays[k] == nullptr) continue;
       data[k] = arrays[k]->data;
       bytes[k] = item_bytes(arrays[k]->dtype);
     }
     for (int i = 0; i < shape.size(); ++i) {
-      Axis<K> axis{shape[i], {}};
-      for (std::size_t k = 0; k < K; ++k) {
+      Axis<operand_count> axis{shape[i], {}};
+      for (std::size_t k = 0; k < operand_count; ++k) {
         if (arrays[k] != nullptr) axis.step[k] = arrays[k]->strides[i];
       }
       axes.push(axis);
     }
   }
 
-  std::array<std::byte*, K> pointers(const Offsets<K>& offsets) const {
-    std::array<std::byte*, K> result{};
-    for (std::size_t k = 0; k < K; ++k) result[k] = data[k] + offsets[k] * bytes[k];
+  std::array<std::byte*, operand_count> pointers(const Offsets<operand_count>& offsets) const {
+    std::array<std::byte*, operand_count> result{};
+    for (std::size_t k = 0; k < operand_count; ++k) result[k] = data[k] + offsets[k] * bytes[k];
     return result;
   }
 };
@@ -133,9 +133,9 @@ bool move_batches(const Nest<N>& nest, const std::array<std::byte*, N + 2>& at,
   return true;
 }
 
-template <std::size_t K>
-bool is_indexed(const Axis<K>& axis) {
-  for (std::size_t k = 2; k < K; ++k) {
+template <std::size_t operand_count>
+bool is_indexed(const Axis<operand_count>& axis) {
+  for (std::size_t k = 2; k < operand_count; ++k) {
     if (axis.step[k] != 0) return true;
   }
   return false;
@@ -156,14 +156,14 @@ bool move_plane(const Nest<N>& nest, std::array<std::byte*, N + 2> at, const Axi
 
 template <std::size_t N>
 bool gather_all(const Shape& shape, const Array& to, const Indexed& from) {
-  constexpr std::size_t K = N + 2;
+  constexpr std::size_t operand_count = N + 2;
   Nest<N> nest(shape, to, from);
   nest.axes.sort_by_step(0);
   nest.axes.merge();
   const std::int64_t count = nest.axes.iterations();
-  Axes<K> outer = nest.axes;
-  const Axis<K> cols = outer.pop();
-  const Axis<K> rows = outer.pop();
+  Axes<operand_count> outer = nest.axes;
+  const Axis<operand_count> cols = outer.pop();
+  const Axis<operand_count> rows = outer.pop();
   const std::int64_t col_part = std::min(cols.size, task_elements);
   const std::int64_t row_part = std::min(rows.size, task_elements / col_part);
   const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
@@ -174,11 +174,12 @@ bool gather_all(const Shape& shape, const Array& to, const Indexed& from) {
   parallel_for(outer.iterations() * row_parts * col_parts, bytes, [&](std::int64_t task) {
     const std::int64_t c = task % col_parts * col_part;
     const std::int64_t r = task / col_parts % row_parts * row_part;
-    Offsets<K> offsets{};
+    Offsets<operand_count> offsets{};
     outer.advance(task / (col_parts * row_parts), offsets);
-    for (std::size_t k = 0; k < K; ++k) offsets[k] += r * rows.step[k] + c * cols.step[k];
-    const Axis<K> part_rows{std::min(row_part, rows.size - r), rows.step};
-    const Axis<K> part_cols{std::min(col_part, cols.size - c), cols.step};
+    for (std::size_t k = 0; k < operand_count; ++k)
+      offsets[k] += r * rows.step[k] + c * cols.step[k];
+    const Axis<operand_count> part_rows{std::min(row_part, rows.size - r), rows.step};
+    const Axis<operand_count> part_cols{std::min(col_part, cols.size - c), cols.step};
     if (!move_plane(nest, nest.pointers(offsets), part_rows, part_cols, move, nullptr)) {
       is_inside.store(false, std::memory_order_relaxed);
     }
@@ -223,7 +224,7 @@ Range reach(std::span<const IndexedDim> dims) {
 
 template <std::size_t N>
 void scatter_all(const Shape& shape, const Indexed& to, const Array& from, Move move) {
-  constexpr std::size_t K = N + 2;
+  constexpr std::size_t operand_count = N + 2;
   Nest<N> nest(shape, from, to);
   nest.axes.merge();
   const std::int64_t bytes = nest.axes.iterations() * (2 * item_bytes(from.dtype) + 8);
@@ -233,24 +234,24 @@ void scatter_all(const Shape& shape, const Indexed& to, const Array& from, Move 
     const auto edge = [&](std::int64_t size, std::int64_t i) {
       return size / split.parts * i + std::min(i, size % split.parts);
     };
-    Axes<K> outer;
-    Offsets<K> first{};
+    Axes<operand_count> outer;
+    Offsets<operand_count> first{};
     for (int i = 0; i < nest.axes.size(); ++i) {
-      Axis<K> axis = nest.axes[i];
+      Axis<operand_count> axis = nest.axes[i];
       if (i == split.axis) {
         const std::int64_t begin = edge(axis.size, part);
         axis.size = edge(axis.size, part + 1) - begin;
-        for (std::size_t k = 0; k < K; ++k) first[k] += begin * axis.step[k];
+        for (std::size_t k = 0; k < operand_count; ++k) first[k] += begin * axis.step[k];
       }
       outer.push(axis);
     }
     const Range own{all.begin + edge(all.end - all.begin, part),
                     all.begin + edge(all.end - all.begin, part + 1)};
     const Range* const range = split.axis < 0 && split.parts > 1 ? &own : nullptr;
-    const Axis<K> cols = outer.pop();
-    const Axis<K> rows = outer.pop();
+    const Axis<operand_count> cols = outer.pop();
+    const Axis<operand_count> rows = outer.pop();
     for (std::int64_t i = 0; i < outer.iterations(); ++i) {
-      Offsets<K> offsets = first;
+      Offsets<operand_count> offsets = first;
       outer.advance(i, offsets);
       move_plane(nest, nest.pointers(offsets), rows, cols, move, range);
       check_interrupt();

@@ -18,21 +18,29 @@ namespace loup::kernels {
 /// The most products that are added before their sum is. Packed blocks are at most this deep.
 inline constexpr std::int64_t depth_block = 256;
 
+/// Rows of a: element (i, q) of panel p is p * panel + i * row + q * depth elements from `data`.
+/// Either rows are neighbours (row = 1), as packed ones are, or each row is contiguous (depth = 1).
+struct LeftBlock {
+  const void* data;
+  std::int64_t panel, row, depth;
+};
+
 /// The matrix product of one compute type, for the best instruction set of this CPU.
 struct MatmulKernel {
   std::int64_t tile_rows, tile_cols;  // of panels; the last one may be narrower
   std::int64_t lanes;                 // packed columns are padded to a multiple of this
 
-  /// Packs rows × depth elements of `a`, one panel of rows after the other; of any dtype that
-  /// converts to the compute type.
+  /// Packs rows × depth elements of `a`, of any dtype that converts to the compute type, one panel
+  /// of rows after the other: LeftBlock{to, tile_rows * depth, 1, tile_rows}.
   void (*pack_left)(const ConstPlane& a, std::int64_t rows, std::int64_t depth, void* to);
   /// Packs depth × cols elements of `b`, one panel of columns after the other. `to` is aligned to
   /// 64 bytes.
   void (*pack_right)(const ConstPlane& b, std::int64_t depth, std::int64_t cols, void* to);
-  /// c (+)= left · right, of packed blocks.
-  void (*multiply)(const void* left, const void* right, std::int64_t rows, std::int64_t depth,
+  /// c (+)= left · right.
+  void (*multiply)(const LeftBlock& left, const void* right, std::int64_t rows, std::int64_t depth,
                    std::int64_t cols, void* c, std::int64_t c_row, bool adds);
-  /// The same, with blocks packed from masks: only products of two elements that count are made.
+  /// The same for packed blocks, and blocks packed from masks: only products of two elements that
+  /// count are made.
   void (*multiply_counted)(const void* left, const void* left_mask, const void* right,
                            const void* right_mask, std::int64_t rows, std::int64_t depth,
                            std::int64_t cols, void* c, std::int64_t c_row, bool adds);
@@ -43,8 +51,6 @@ struct MatmulKernel {
   /// out[j] (+)= the product of `x` and column j, where rows are contiguous.
   void (*vector_times_columns)(const void* x, const void* b, std::int64_t b_row, std::int64_t depth,
                                std::int64_t cols, void* out, bool adds);
-
-  bool (*is_finite)(const void* elements, std::int64_t count);
 };
 
 const MatmulKernel& matmul_f32();

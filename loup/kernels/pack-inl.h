@@ -31,13 +31,13 @@ void pack_across(const Strip<T>& from, std::int64_t lanes_count, std::int64_t de
   const hn::ScalableTag<T> d;
   const hn::FixedTag<T, 16 / sizeof(T)> d16;
   constexpr std::int64_t N = lanes<decltype(d)>;
-  constexpr std::int64_t N16 = lanes<decltype(d16)>;
+  constexpr std::int64_t narrow = lanes<decltype(d16)>;
   for (std::int64_t q = 0; q < depth; ++q) {
     const T* const source = from.data + q * from.depth;
     T* const target = to + q * width;
     std::int64_t i = 0;
     for (; i + N <= lanes_count; i += N) hn::StoreU(hn::LoadU(d, source + i), d, target + i);
-    for (; i + N16 <= lanes_count; i += N16) {
+    for (; i + narrow <= lanes_count; i += narrow) {
       hn::StoreU(hn::LoadU(d16, source + i), d16, target + i);
     }
     for (; i < lanes_count; ++i) target[i] = source[i];

@@ -61,6 +61,12 @@ double zeta(double s, double q) {
   if (!(q > -infinity)) return not_a_number;
   const double below = std::floor(q);
   if (q == below) return infinity;
+  // A few negative terms are added as they are: their distance to a pole is exact.
+  if (q > -32) {
+    double sum = 0;
+    for (; q < 0; q += 1) sum += std::pow(q, -s);
+    return sum + positive_zeta(s, q);
+  }
   // The terms with negative q + k are those of two other series: where the mirrored one starts, and
   // where it would go on.
   const double fraction = q - below;

@@ -112,7 +112,6 @@ struct Trunc {
   }
 };
 struct Round {
-  static constexpr std::int64_t cost = 1;
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D /*d*/, V x) const {
     return hn::Round(x);

@@ -57,12 +57,13 @@ struct Erfc {
 };
 
 // erf(x / sqrt(2)) / 2x as a function of x^2, for |x| < 0.7: 31 bits.
-constexpr float gelu_near[] = {0.3989423F, -0.066490255F, 0.009972197F, -0.0011812128F,
-                               0.00010313435F};
+[[maybe_unused]] constexpr float gelu_near[] = {0.3989423F, -0.066490255F, 0.009972197F,
+                                                -0.0011812128F, 0.00010313435F};
 // erfc(x / sqrt(2)) exp(x^2 / 2) / 2t as a function of t - 0.51, t = 1 / (1 + 0.3 x), for x between
 // 0.69 and 14.3: 26 bits.
-constexpr float gelu_far[] = {0.22529705F,  0.33614975F,   0.35287744F,  0.2231573F, 0.02515341F,
-                              -0.07931648F, -0.034337558F, 0.032759834F, 0.01997211F};
+[[maybe_unused]] constexpr float gelu_far[] = {0.22529705F,   0.33614975F,  0.35287744F,
+                                               0.2231573F,    0.02515341F,  -0.07931648F,
+                                               -0.034337558F, 0.032759834F, 0.01997211F};
 
 /// x (1 + erf(x / sqrt(2))) / 2 = max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2, where nothing cancels
 /// for negative x. The limit at -inf is -0.

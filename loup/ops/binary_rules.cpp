@@ -29,12 +29,12 @@ Pair extreme(const Call& call, const Tensor& g, bool is_max, bool nan_wins) {
   return chosen(call, g, logical_or(beats, by_nan), x == y);
 }
 
-/// The share of x in a sum of exponentials; operands that are equal, infinities included, share.
+/// The share of x in a sum of exponentials; equal infinities share.
 Pair log_sum(const Call& call, const Tensor& g, double scale) {
   const Tensor& x = call.input(0);
   const Tensor& y = call.input(1);
-  const Tensor is_tie = x == y;
-  const Tensor is_nothing = logical_and(is_tie, x == -infinity);
+  const Tensor is_tie = logical_and(x == y, isinf(x));
+  const Tensor is_nothing = logical_and(is_tie, x < 0);
   const auto share = [&](const Tensor& a, const Tensor& b) {
     const Tensor part = where(is_tie, 0.5, ops::sigmoid(scale * (a - b)));
     return g * where(is_nothing, 0, part);

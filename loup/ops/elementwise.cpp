@@ -1,8 +1,12 @@
 #include "loup/ops/elementwise.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +16,7 @@
 #include "loup/ops/views.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
+#include "loup/tensor/views.h"
 
 namespace loup::ops {
 
@@ -27,9 +32,9 @@ using kernels::UnaryOp;
 /// bool, integer, floating: dtypes of a higher kind decide.
 int kind_of(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
-bool fits(const Tensor& number, DType dtype) {
-  if (is_floating(dtype) || is_floating(number.dtype())) return true;
-  const auto value = number.item<std::int64_t>();
+bool fits(Scalar number, DType dtype) {
+  if (is_floating(dtype) || is_floating(number.natural_dtype())) return true;
+  const auto value = number.to<std::int64_t>();
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     return convert<std::int64_t>(convert<T>(value)) == value;
   });
@@ -59,13 +64,6 @@ DType resulting(ResultKind kind, DType computed_dtype) {
   return kind == ResultKind::boolean ? DType::boolean : computed_dtype;
 }
 
-/// DTypeError unless `x` can hold a result of `dtype` without losing its kind.
-void check_holds(const char* name, const Tensor& x, DType dtype) {
-  if (kind_of(dtype) > kind_of(x.dtype())) {
-    throw DTypeError("{}_: expected a tensor that can hold {}, got {}", name, dtype, x.dtype());
-  }
-}
-
 bool keeps_inputs(Saves saves) { return saves == Saves::inputs || saves == Saves::both; }
 autograd::Output output_of(Saves saves) {
   return saves == Saves::output || saves == Saves::both ? autograd::Output::saved
@@ -85,7 +83,8 @@ const ElementwiseKernel& unary_kernel(const Unary& op, DType dtype, const Values
 }
 
 const ElementwiseKernel& binary_kernel(const Binary& op, DType dtype) {
-  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel) : nullptr;
+  const auto* kernel = dtype == DType::boolean ? kernels::find_boolean(op.kernel)
+                                               : kernels::find_half(op.kernel, dtype);
   if (kernel == nullptr) kernel = kernels::find_binary(op.kernel, compute_type(dtype));
   if (kernel == nullptr) refuse_dtype(op.name, "a dtype it is defined for", dtype);
   return *kernel;
@@ -103,56 +102,123 @@ double largest(DType dtype) {
 Values parameters_of(const Unary& op, std::span<const double> given, DType dtype) {
   Values values{};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = i < given.size() ? given[i] : op.parameters[i].value;
-    if (std::isinf(values[i])) values[i] = std::copysign(largest(dtype), values[i]);
+    const Parameter& parameter = op.parameters[i];
+    double value = i < given.size() ? given[i] : parameter.value;
+    if (parameter.is_integer && value != std::trunc(value)) {
+      throw ValueError("{}: expected {} as an integer, got {}", op.name, parameter.name, value);
+    }
+    if (value < parameter.least) {
+      throw ValueError("{}: expected {} of at least {}, got {}", op.name, parameter.name,
+                       parameter.least, value);
+    }
+    if (std::abs(value) == largest_number) value = std::copysign(largest(dtype), value);
+    values[i] = value;
   }
   return values;
 }
 
 /// Integers have no quotient by 0.
-void check_divisor(const Binary& op, const Tensor& divisor, DType dtype) {
+void check_divisor(const Binary& op, const Operand& divisor, DType dtype) {
   const bool divides = op.kernel == BinaryOp::floor_divide || op.kernel == BinaryOp::trunc_divide ||
                        op.kernel == BinaryOp::fmod || op.kernel == BinaryOp::remainder;
   if (!divides || is_floating(dtype)) return;
-  if (dtype == DType::boolean) refuse_dtype(op.name, "a numeric dtype", dtype);
-  const auto& kernel = *kernels::find_binary(BinaryOp::eq, compute_type(dtype));
-  const Tensor zero = repeated(op.name, zeros({}, dtype), divisor.shape());
-  const Tensor operands[] = {divisor, zero};
-  const Tensor is_zero = run_elementwise(kernel, divisor.shape(), DType::boolean, operands);
+  const Operand zero(0);
+  const Operand* const operands[] = {&divisor, &zero};
+  const auto& is_equal = *kernels::find_binary(BinaryOp::eq, compute_type(dtype));
+  const Tensor is_zero = contiguous(run_elementwise(op.name, is_equal, DType::boolean, operands));
   const auto found = is_zero.data<const bool>();
   if (std::ranges::find(found, true) != found.end()) {
     throw ValueError("{}: expected integers other than 0 as divisor, got 0", op.name);
   }
 }
 
-/// A number as a 0-d tensor of the dtype it is computed in.
-Tensor with_dtype(const char* name, const Operand& x, DType dtype) {
-  if (!x.is_number()) return x.tensor();
-  if (!fits(x.tensor(), dtype)) {
-    throw ValueError("{}: expected a number that fits {}, got {}", name, dtype,
-                     x.tensor().item<std::int64_t>());
+/// The order of dims in memory, outermost first, of the first operand that has every dim; nothing
+/// when one of the operands is row-major anyway.
+std::optional<Dims> memory_order(const Shape& shape, std::span<const Operand* const> operands) {
+  const Tensor* model = nullptr;
+  for (const Operand* const operand : operands) {
+    if (operand->is_number() || operand->tensor().shape() != shape) continue;
+    if (operand->tensor().is_contiguous()) return std::nullopt;
+    if (model == nullptr) model = &operand->tensor();
   }
-  return to(x.tensor(), dtype);
+  if (model == nullptr) return std::nullopt;
+  Dims order;
+  for (int i = 0; i < shape.size(); ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return std::abs(model->strides()[static_cast<int>(a)]) >
+           std::abs(model->strides()[static_cast<int>(b)]);
+  });
+  return order;
 }
+
+/// An uninitialised tensor whose dims lie in memory in the given order.
+Tensor empty_in_order(const Shape& shape, DType dtype, const std::optional<Dims>& order) {
+  if (!order) return empty(shape, dtype);
+  Shape inner;
+  Dims back = *order;
+  for (int i = 0; i < order->size(); ++i) {
+    inner.push_back(shape[static_cast<int>((*order)[i])]);
+    back[static_cast<int>((*order)[i])] = i;
+  }
+  const Tensor memory = empty(inner, dtype);
+  return memory.with_layout(loup::permute(memory.layout(), back));
+}
+
+/// "add_" for "add".
+class InPlaceName {
+ public:
+  explicit InPlaceName(std::string_view name) {
+    assert(name.size() + 1 < std::size(text_));
+    text_[name.copy(text_, std::size(text_) - 2)] = '_';
+  }
+  operator const char*() const { return text_; }
+
+ private:
+  char text_[32] = {};
+};
+
+/// A number in the form that a kernel reads.
+class NumberBytes {
+ public:
+  Array array(Scalar number, DType dtype, int ndim) {
+    visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+      const T value = number.to<T>();
+      std::memcpy(bytes_, &value, sizeof(T));
+    });
+    return {bytes_, dtype, Dims::filled(ndim, 0)};
+  }
+
+ private:
+  alignas(8) std::byte bytes_[8];
+};
 
 }  // namespace
 
-Operand::Operand(Scalar number)
-    // A number is kept whole: float64 until it is known what it meets.
-    : tensor_(full({}, number,
-                   is_floating(number.natural_dtype()) ? DType::f64 : number.natural_dtype())),
-      is_number_(true) {}
+void check_holds(const char* operation, const Tensor& x, DType dtype) {
+  if (kind_of(dtype) > kind_of(x.dtype())) {
+    throw DTypeError("{}: expected a tensor that can hold {}, got {}", operation, dtype, x.dtype());
+  }
+}
+
+void check_fits(const char* operation, const Operand& x, DType dtype) {
+  if (x.is_number() && !fits(x.number(), dtype)) {
+    throw ValueError("{}: expected a number that fits {}, got {}", operation, dtype,
+                     x.number().to<std::int64_t>());
+  }
+}
+
+Tensor Operand::as_tensor(DType dtype) const {
+  return is_number() ? full({}, number_, dtype) : tensor();
+}
 
 DType result_type(std::span<const Operand* const> operands) {
-  // Of each class of operands the dtype that holds them all; numbers are of the natural dtypes.
+  // Of each class of operands the dtype that holds them all.
   std::optional<DType> with_dims;
   std::optional<DType> without_dims;
   std::optional<DType> numbers;
   for (const Operand* const x : operands) {
-    const DType dtype =
-        x->is_number() && is_floating(x->tensor().dtype()) ? DType::f32 : x->tensor().dtype();
     auto& held = x->is_number() ? numbers : x->tensor().ndim() == 0 ? without_dims : with_dims;
-    held = held ? promote(*held, dtype) : dtype;
+    held = held ? promote(*held, x->dtype()) : x->dtype();
   }
   std::optional<DType> result;
   for (const auto& held : {with_dims, without_dims, numbers}) {
@@ -166,12 +232,27 @@ DType result_type(std::span<const Operand* const> operands) {
   return result.value_or(DType::f32);
 }
 
-Tensor run_elementwise(const ElementwiseKernel& kernel, const Shape& shape, DType dtype,
-                       std::span<const Tensor> inputs, const double* parameters) {
-  Tensor out = empty(shape, dtype);
+Tensor run_elementwise(const char* operation, const ElementwiseKernel& kernel, DType dtype,
+                       std::span<const Operand* const> operands, const double* parameters) {
+  Shape shape = operands[0]->shape();
+  for (const Operand* const operand : operands.subspan(1)) {
+    if (!operand->is_number()) shape = common_shape(operation, shape, operand->tensor().shape());
+  }
+  Tensor out = empty_in_order(shape, dtype, memory_order(shape, operands));
   std::array<Array, 3> arrays;
-  for (std::size_t i = 0; i < inputs.size(); ++i) arrays[i] = inputs[i].array();
-  kernels::elementwise(kernel, shape, out.array(), std::span(arrays).first(inputs.size()),
+  std::array<NumberBytes, 3> numbers;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = *operands[i];
+    if (operand.is_number()) {
+      arrays[i] = numbers[i].array(operand.number(), kernel.inputs[i], shape.size());
+    } else if (operand.tensor().shape() == shape) {
+      arrays[i] = operand.tensor().array();
+    } else {
+      const Tensor& x = operand.tensor();
+      arrays[i] = x.with_layout(broadcast(operation, "operands", x.layout(), shape)).array();
+    }
+  }
+  kernels::elementwise(kernel, shape, out.array(), std::span(arrays).first(operands.size()),
                        parameters);
   return out;
 }
@@ -182,13 +263,21 @@ Tensor repeated(const char* operation, const Tensor& x, const Shape& shape) {
   return autograd::is_recorded(x) ? expand(x, shape) : x.with_layout(layout);
 }
 
+Tensor as_input(const char* operation, const Operand& x, DType dtype, const Shape& shape) {
+  const Tensor tensor = x.as_tensor(dtype);
+  // Rules reckon with integers as the kernel did: in floating point.
+  return repeated(operation, is_floating(tensor.dtype()) ? tensor : to(tensor, dtype), shape);
+}
+
 DType Unary::result_dtype(DType x) const { return resulting(result, computed(name, result, x)); }
 
 Tensor Unary::run(const Tensor& x, std::span<const double> values) const {
   const DType dtype = computed(name, result, x.dtype());
   const Values parameters_given = parameters_of(*this, values, dtype);
-  Tensor out = run_elementwise(unary_kernel(*this, dtype, parameters_given), x.shape(),
-                               resulting(result, dtype), {&x, 1}, parameters_given.data());
+  const Operand operand(x);
+  const Operand* const operands[] = {&operand};
+  Tensor out = run_elementwise(name, unary_kernel(*this, dtype, parameters_given),
+                               resulting(result, dtype), operands, parameters_given.data());
   if (backward == nullptr || !autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved;
   if (keeps_inputs(saves)) saved.emplace_back(x);
@@ -205,13 +294,14 @@ Tensor Unary::run(const Tensor& x, std::span<const double> values) const {
 
 void Unary::run_in_place(Tensor& x, std::span<const double> values) const {
   const DType dtype = computed(name, result, x.dtype());
-  check_holds(name, x, resulting(result, dtype));
+  const InPlaceName own_name(name);
+  check_holds(own_name, x, resulting(result, dtype));
   if (autograd::is_recorded(x)) {
-    replace_(name, x, run(clone(x), values));  // the rule may need what x was before
+    replace_(own_name, x, run(clone(x), values));  // the rule may need what x was before
     return;
   }
   const Values parameters_given = parameters_of(*this, values, dtype);
-  prepare_in_place(name, x);
+  prepare_in_place(own_name, x);
   const Array array = x.array();
   kernels::elementwise(unary_kernel(*this, dtype, parameters_given), x.shape(), array, {&array, 1},
                        parameters_given.data());
@@ -225,9 +315,9 @@ DType Binary::compute_dtype(const Operand& x, const Operand& y) const {
     for (const Operand* const operand : operands) {
       const Operand& other = operand == &x ? y : x;
       if (!operand->is_number()) continue;
-      if (is_floating(operand->tensor().dtype()) && !is_floating(other.tensor().dtype())) {
+      if (is_floating(operand->dtype()) && !is_floating(other.dtype())) {
         dtype = DType::f64;
-      } else if (!fits(operand->tensor(), dtype)) {
+      } else if (!fits(operand->number(), dtype)) {
         dtype = DType::i64;
       }
     }
@@ -238,18 +328,20 @@ DType Binary::compute_dtype(const Operand& x, const Operand& y) const {
 Tensor Binary::operator()(const Operand& x, const Operand& y) const {
   const DType dtype = compute_dtype(x, y);
   const ElementwiseKernel& chosen = binary_kernel(*this, dtype);
-  const Tensor left = with_dtype(name, x, dtype);
-  const Tensor right = with_dtype(name, y, dtype);
-  check_divisor(*this, right, dtype);
-  const Shape shape = common_shape(name, left.shape(), right.shape());
-  const Tensor inputs[] = {repeated(name, left, shape), repeated(name, right, shape)};
-  Tensor out = run_elementwise(chosen, shape, resulting(result, dtype), inputs);
-  const bool is_recorded = autograd::is_recorded(left) || autograd::is_recorded(right);
+  check_fits(name, x, dtype);
+  check_fits(name, y, dtype);
+  check_divisor(*this, y, dtype);
+  const Operand* const operands[] = {&x, &y};
+  Tensor out = run_elementwise(name, chosen, resulting(result, dtype), operands);
+  const bool is_recorded = x.is_recorded() || y.is_recorded();
   if (backward == nullptr || !is_recorded || !is_floating(out.dtype())) return out;
+  // Repeated dims are summed by the rule of the view that repeats them.
+  const Tensor left = as_input(name, x, dtype, out.shape());
+  const Tensor right = as_input(name, y, dtype, out.shape());
   std::vector<SavedTensor> saved;
-  if (keeps_inputs(saves)) saved = {SavedTensor(inputs[0]), SavedTensor(inputs[1])};
+  if (keeps_inputs(saves)) saved = {SavedTensor(left), SavedTensor(right)};
   autograd::record(
-      name, out, {inputs[0], inputs[1]}, std::move(saved),
+      name, out, {left, right}, std::move(saved),
       [rule = backward, from = std::array{left.dtype(), right.dtype()}](
           const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
         const std::array<Tensor, 2> values = rule(ElementwiseCall(kept, nullptr), g.value);
@@ -264,23 +356,28 @@ Tensor Binary::operator()(const Operand& x, const Operand& y) const {
 }
 
 void Binary::in_place(Tensor& x, const Operand& y) const {
+  const InPlaceName own_name(name);
   const DType dtype = compute_dtype(x, y);
-  check_holds(name, x, resulting(result, dtype));
+  check_holds(own_name, x, resulting(result, dtype));
   const ElementwiseKernel& chosen = binary_kernel(*this, dtype);
-  const Tensor right = with_dtype(name, y, dtype);
-  check_divisor(*this, right, dtype);
-  Tensor other = repeated(name, right, x.shape());
-  if (autograd::is_recorded(x) || autograd::is_recorded(right)) {
-    replace_(name, x, to((*this)(clone(x), other), x.dtype()));
+  check_fits(own_name, y, dtype);
+  check_divisor(*this, y, dtype);
+  std::optional<Tensor> other;
+  if (!y.is_number()) other = repeated(own_name, y.tensor(), x.shape());
+  if (autograd::is_recorded(x) || y.is_recorded()) {
+    replace_(own_name, x, to((*this)(clone(x), y), x.dtype()));
     return;
   }
-  prepare_in_place(name, x);
+  prepare_in_place(own_name, x);
   // Parts of one storage may overlap: then the other operand is read whole before x is written.
-  const bool is_shared = other.storage() == x.storage() &&
-                         (other.strides() != x.strides() || other.raw_data() != x.raw_data());
-  if (is_shared) other = clone(other);
-  const Array arrays[] = {x.array(), other.array()};
-  kernels::elementwise(chosen, x.shape(), x.array(), arrays);
+  if (other && other->storage() == x.storage() &&
+      (other->strides() != x.strides() || other->raw_data() != x.raw_data())) {
+    other = clone(*other);
+  }
+  NumberBytes number;
+  const Array arrays[] = {
+      x.array(), other ? other->array() : number.array(y.number(), chosen.inputs[1], x.ndim())};
+  kernels::elementwise(chosen, x.shape(), arrays[0], arrays);
 }
 
 }  // namespace loup::ops

@@ -18,30 +18,12 @@ namespace {
 /// A 0-d tensor is indexed as if it had one dim.
 Tensor with_dims(const Tensor& x) { return x.ndim() == 0 ? unsqueeze(x, 0) : x; }
 
-Dims all_dims_but(int ndim, int dim) {
-  Dims result;
-  for (int i = 0; i < ndim; ++i) result.push_back(i == dim ? -1 : i);
-  return result;
-}
+Shape shape_of(const Tensor& x) { return x.ndim() == 0 ? Shape{1} : x.shape(); }
 
 /// Each element of the result has an index of its own.
-Lookup element_lookup(const char* operation, const Tensor& x, std::int64_t wanted_dim,
-                      const Tensor& index) {
-  check_index_dtype(operation, index.dtype());
-  const int dim = normalize_dim(operation, wanted_dim, x.ndim());
-  const Tensor whole = with_dims(index);
-  const Shape source = x.ndim() == 0 ? Shape{1} : x.shape();
-  if (whole.ndim() != source.size()) {
-    throw ShapeError("{}: expected indices of {} dims, got shape {}", operation, source.size(),
-                     index.shape());
-  }
-  for (int i = 0; i < source.size(); ++i) {
-    if (i != dim && whole.shape()[i] > source[i]) {
-      throw ShapeError("{}: expected indices nowhere longer than {} but for dim {}, got shape {}",
-                       operation, source, dim, index.shape());
-    }
-  }
-  return {operation, whole.shape(), source, all_dims_but(source.size(), dim), dim, {whole}};
+Lookup lookup_along(const char* operation, const Tensor& x, std::int64_t dim, const Tensor& index) {
+  return element_lookup(operation, shape_of(x), normalize_dim(operation, dim, x.ndim()),
+                        with_dims(index));
 }
 
 /// A vector of indices for whole slices.
@@ -53,13 +35,13 @@ Lookup slice_lookup(const char* operation, const Tensor& x, std::int64_t wanted_
     throw ShapeError("{}: expected a vector of indices, got shape {}", operation, index.shape());
   }
   const Tensor vector = with_dims(index);
-  const Shape source = x.ndim() == 0 ? Shape{1} : x.shape();
-  Shape shape = source;
+  Shape shape = shape_of(x);
+  Dims moves;
+  for (int i = 0; i < shape.size(); ++i) moves.push_back(i == dim ? -1 : i);
   shape[dim] = vector.size();
-  Layout repeated{shape, Dims::filled(shape.size(), 0), vector.layout().offset};
-  repeated.strides[dim] = vector.strides()[0];
-  return {operation, shape, source, all_dims_but(source.size(), dim), dim,
-          {vector.with_layout(repeated)}};
+  Lookup result{operation, shape, shape_of(x), moves, dim, {}};
+  set_indices(result, {vector}, vector.shape(), dim);
+  return result;
 }
 
 /// What of `source` is written where the lookup looks.
@@ -116,7 +98,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
 }
 
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
-  const Tensor result = take(element_lookup("gather", x, dim, index), with_dims(x));
+  const Tensor result = take(lookup_along("gather", x, dim, index), with_dims(x));
   return index.ndim() == 0 ? select(result, 0, 0) : result;
 }
 
@@ -124,7 +106,7 @@ Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<std:
   const char* const name = "take_along_dim";
   if (!dim) {
     const Tensor flat = reshape(indices, {-1});
-    return take(element_lookup(name, reshape(x, {-1}), 0, flat), reshape(x, {-1}));
+    return take(lookup_along(name, reshape(x, {-1}), 0, flat), reshape(x, {-1}));
   }
   require_dims(name, x);
   const int d = normalize_dim(name, *dim, x.ndim());
@@ -140,21 +122,21 @@ Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<std:
   shape[d] = x.shape()[d];
   const Tensor whole = expand(x, shape);
   shape[d] = indices.shape()[d];
-  return take(element_lookup(name, whole, d, expand(indices, shape)), whole);
+  return take(lookup_along(name, whole, d, expand(indices, shape)), whole);
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
-  const Lookup lookup = element_lookup("scatter", x, dim, index);
+  const Lookup lookup = lookup_along("scatter", x, dim, index);
   return change_of(put, lookup, x, scattered(lookup, x, source));
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, Scalar value) {
-  const Lookup lookup = element_lookup("scatter", x, dim, index);
+  const Lookup lookup = lookup_along("scatter", x, dim, index);
   return change_of(put, lookup, x, everywhere(lookup, x, value));
 }
 
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
-  const Lookup lookup = element_lookup("scatter_add", x, dim, index);
+  const Lookup lookup = lookup_along("scatter_add", x, dim, index);
   return change_of(add_at, lookup, x, scattered(lookup, x, source));
 }
 
@@ -176,19 +158,19 @@ Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, Scalar
 
 void scatter_(Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
   require_dims("scatter_", x);
-  const Lookup lookup = element_lookup("scatter_", x, dim, index);
+  const Lookup lookup = lookup_along("scatter_", x, dim, index);
   put_(lookup, x, scattered(lookup, x, source));
 }
 
 void scatter_(Tensor& x, std::int64_t dim, const Tensor& index, Scalar value) {
   require_dims("scatter_", x);
-  const Lookup lookup = element_lookup("scatter_", x, dim, index);
+  const Lookup lookup = lookup_along("scatter_", x, dim, index);
   put_(lookup, x, everywhere(lookup, x, value));
 }
 
 void scatter_add_(Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
   require_dims("scatter_add_", x);
-  const Lookup lookup = element_lookup("scatter_add_", x, dim, index);
+  const Lookup lookup = lookup_along("scatter_add_", x, dim, index);
   add_at_(lookup, x, scattered(lookup, x, source));
 }
 

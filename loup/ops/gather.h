@@ -23,8 +23,8 @@ LOUP_EXPORT Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index
 LOUP_EXPORT Tensor take_along_dim(const Tensor& x, const Tensor& indices,
                                   std::optional<std::int64_t> dim = {});
 
-/// `x` with elements of `source`, a tensor or a number, where gather would find them. Of several for
-/// one place the last in row-major order stays. The source is nowhere shorter than the index.
+/// `x` with elements of `source`, a tensor or a number, where gather would find them. Of several
+/// for one place the last in row-major order stays. The source is nowhere shorter than the index.
 LOUP_EXPORT Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index,
                            const Tensor& source);
 LOUP_EXPORT Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, Scalar value);
@@ -39,8 +39,7 @@ LOUP_EXPORT Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& in
 LOUP_EXPORT Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index,
                               const Tensor& source);
 /// `x` with `value` in the slices that the 1-d `index` names.
-LOUP_EXPORT Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index,
-                              Scalar value);
+LOUP_EXPORT Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, Scalar value);
 
 LOUP_EXPORT void scatter_(Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
 LOUP_EXPORT void scatter_(Tensor& x, std::int64_t dim, const Tensor& index, Scalar value);

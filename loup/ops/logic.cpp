@@ -24,8 +24,8 @@ Tensor isclose(const Operand& x, const Operand& y, const Closeness& closeness) {
                      atol);
   }
   // In float64, so that neither small integers wrap nor half types round the tolerance away.
-  const Tensor a = to(x.tensor().detach(), DType::f64);
-  const Tensor b = to(y.tensor().detach(), DType::f64);
+  const Tensor a = to(x.as_tensor(DType::f64).detach(), DType::f64);
+  const Tensor b = to(y.as_tensor(DType::f64).detach(), DType::f64);
   const Tensor is_near = ops::abs(a - b) <= rtol * ops::abs(b) + atol;
   Tensor close = logical_or(a == b, logical_and(is_near, isfinite(b)));
   if (equal_nan) close = logical_or(close, logical_and(isnan(a), isnan(b)));

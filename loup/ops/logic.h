@@ -37,11 +37,11 @@ inline constexpr Function logic_functions[] = {
     {"isclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> Tensor",
-     "True where the elements differ by at most atol + rtol |other|."},
+     "True where the elements differ by at most atol + rtol abs(other)."},
     {"allclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> bool",
-     "Whether all elements differ by at most atol + rtol |other|."},
+     "Whether all elements differ by at most atol + rtol abs(other)."},
 };
 
 }  // namespace loup::ops

@@ -4,12 +4,15 @@
 #include <array>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
+#include "loup/kernels/copy.h"
 #include "loup/kernels/index.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/in_place.h"
+#include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
 namespace loup::ops {
@@ -23,7 +26,8 @@ namespace {
 /// The lookup in a tensor as kernels see it.
 class Found {
  public:
-  Found(const Lookup& lookup, const Tensor& x) : lookup_(lookup), array_(x.array()) {
+  Found(const Lookup& lookup, const Tensor& x)
+      : array_(x.array()), count_(static_cast<std::size_t>(lookup.dims.size())) {
     array_.strides = Dims::filled(lookup.shape.size(), 0);
     for (int i = 0; i < lookup.shape.size(); ++i) {
       if (lookup.moves[i] >= 0) array_.strides[i] = x.strides()[static_cast<int>(lookup.moves[i])];
@@ -34,73 +38,28 @@ class Found {
                                             lookup.source[dim], x.strides()[dim]};
     }
   }
-  kernels::Indexed array() const { return {array_, dims()}; }
-
-  void check() const {
-    if (const auto bad = kernels::find_out_of_range(lookup_.shape, dims())) {
-      const int dim = static_cast<int>(lookup_.dims[bad->dim]);
-      const std::int64_t size = lookup_.source[dim];
-      throw IndexError("{}: expected an index from {} to {} for dim {}, got {}", lookup_.operation,
-                       -size, size - 1, dim, bad->index);
-    }
-  }
+  kernels::Indexed array() const { return {array_, {dims_.data(), count_}}; }
 
  private:
-  std::span<const kernels::IndexedDim> dims() const {
-    return {dims_.data(), static_cast<std::size_t>(lookup_.dims.size())};
-  }
-
-  const Lookup& lookup_;
   Array array_;
+  std::size_t count_;
   std::array<kernels::IndexedDim, max_ndim> dims_;
 };
-
-using Scatter = void (*)(const Shape&, const kernels::Indexed&, const Array&);
-
-void write(const Lookup& lookup, const Tensor& x, const Tensor& y, Scatter scatter) {
-  scatter(lookup.shape, Found(lookup, x).array(), y.array());
-}
-
-void write_sum(const Lookup& lookup, const Tensor& x, const Tensor& y) {
-  const bool is_half = x.dtype() == DType::f16 || x.dtype() == DType::bf16;
-  if (!is_half) return write(lookup, x, y, kernels::scatter_add);
-  // Many small addends would vanish beside a sum of 11 or 8 bits.
-  const autograd::RecordingScope scope(false);
-  const Tensor wide = to(x, DType::f32);
-  write(lookup, wide, to(y, DType::f32), kernels::scatter_add);
-  copy_(x, wide);
-}
 
 std::vector<SavedTensor> saved_indices(const Lookup& lookup) {
   return {lookup.indices.begin(), lookup.indices.end()};
 }
 
-/// A lookup whose indices are kept, and watched, by a record.
-class Remembered {
- public:
-  explicit Remembered(const Lookup& lookup) : lookup_(lookup) { lookup_.indices.clear(); }
-  Lookup operator()(const Saved& saved) const {
-    Lookup result = lookup_;
-    for (int k = 0; k < lookup_.dims.size(); ++k) {
-      result.indices.push_back(saved[static_cast<std::size_t>(k)]);
-    }
-    return result;
-  }
-
- private:
-  Lookup lookup_;
-};
+/// The lookup of a record, whose indices must not have changed since.
+const Lookup& unchanged(const Lookup& lookup, const Saved& saved) {
+  for (std::size_t k = 0; k < lookup.indices.size(); ++k) static_cast<void>(saved[k]);
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the record outlives the rule
+  return lookup;
+}
 
 Gradient take(const Lookup& lookup, const Gradient& g) {
   Gradient result{take(lookup, g.value), {}};
   if (g.mask) result.mask = take(lookup, *g.mask);
-  return result;
-}
-
-/// Only what is live is added up; a place is live where something arrived.
-Gradient spread(const Lookup& lookup, const Gradient& g) {
-  Gradient result{spread(lookup, autograd::materialize(g)), {}};
-  if (g.mask) result.mask = spread(lookup, *g.mask);
   return result;
 }
 
@@ -131,7 +90,7 @@ Tensor last_ones(const Lookup& lookup) {
 template <class Write, class OfX, class OfY>
 Tensor changed(const Lookup& lookup, const Tensor& x, const Tensor& y, Write write_in, OfX of_x,
                OfY of_y) {
-  Found(lookup, x).check();
+  check_indices(lookup);
   Tensor result;
   {
     const autograd::RecordingScope scope(false);
@@ -140,9 +99,8 @@ Tensor changed(const Lookup& lookup, const Tensor& x, const Tensor& y, Write wri
   }
   if (is_floating(x.dtype()) && (autograd::is_recorded(x) || autograd::is_recorded(y))) {
     autograd::record(lookup.operation, result, {x, y}, saved_indices(lookup),
-                     [remembered = Remembered(lookup), of_x, of_y, from = y.dtype()](
-                         const Saved& saved, const Gradient& g) {
-                       const Lookup again = remembered(saved);
+                     [lookup, of_x, of_y, from = y.dtype()](const Saved& saved, const Gradient& g) {
+                       const Lookup& again = unchanged(lookup, saved);
                        std::vector<Gradient> gradients(2);
                        if (saved.needs(0)) gradients[0] = of_x(again, g);
                        if (saved.needs(1)) {
@@ -166,7 +124,7 @@ void change(const Lookup& lookup, Tensor& x, const Tensor& y, Write write_in, Re
   };
   Lookup own = lookup;
   for (Tensor& indices : own.indices) indices = apart(indices);
-  Found(own, x).check();
+  check_indices(own);
   const Tensor source = apart(to(y, x.dtype()));
   prepare_in_place(lookup.operation, x, {y});
   write_in(own, x, source);
@@ -180,15 +138,74 @@ void check_index_dtype(const char* operation, DType dtype) {
   }
 }
 
+Lookup element_lookup(const char* operation, const Shape& source, int dim, const Tensor& index) {
+  check_index_dtype(operation, index.dtype());
+  if (index.ndim() != source.size()) {
+    throw ShapeError("{}: expected indices of {} dims, got shape {}", operation, source.size(),
+                     index.shape());
+  }
+  Dims moves;
+  for (int i = 0; i < source.size(); ++i) {
+    moves.push_back(i == dim ? -1 : i);
+    if (i != dim && index.shape()[i] > source[i]) {
+      throw ShapeError("{}: expected indices nowhere longer than {} but for dim {}, got shape {}",
+                       operation, source, dim, index.shape());
+    }
+  }
+  return {operation, index.shape(), source, moves, dim, {index}};
+}
+
+void check_indices(const Lookup& lookup) {
+  std::vector<kernels::IndexedDim> dims;
+  for (int k = 0; k < lookup.dims.size(); ++k) {
+    const std::int64_t size = lookup.source[static_cast<int>(lookup.dims[k])];
+    dims.push_back({lookup.indices[static_cast<std::size_t>(k)].array(), size, 0});
+  }
+  if (const auto bad = kernels::find_out_of_range(lookup.shape, dims)) {
+    const std::int64_t size = dims[static_cast<std::size_t>(bad->dim)].size;
+    throw IndexError("{}: expected an index from {} to {} for dim {}, got {}", lookup.operation,
+                     -size, size - 1, lookup.dims[bad->dim], bad->index);
+  }
+}
+
+void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found, int place) {
+  for (Tensor& x : indices) {
+    x = x.with_layout(broadcast(lookup.operation, "indices", x.layout(), found));
+  }
+  if (element_count(lookup.shape) == 0 && element_count(found) != 0) {
+    check_indices({lookup.operation, found, lookup.source, {}, lookup.dims, indices});
+  }
+  for (Tensor& x : indices) {
+    Layout whole{lookup.shape, Dims::filled(lookup.shape.size(), 0), x.layout().offset};
+    for (int i = 0; i < found.size(); ++i) whole.strides[place + i] = x.strides()[i];
+    x = x.with_layout(whole);
+  }
+  lookup.indices = std::move(indices);
+}
+
+void write_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
+  kernels::scatter(lookup.shape, Found(lookup, x).array(), y.array());
+}
+
+void write_sum_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
+  if (x.dtype() != DType::f16 && x.dtype() != DType::bf16) {
+    return kernels::scatter_add(lookup.shape, Found(lookup, x).array(), y.array());
+  }
+  // Many small addends would vanish beside a sum of 11 or 8 bits.
+  const Tensor wide = to(x.detach(), DType::f32);
+  write_sum_at(lookup, wide, to(y.detach(), DType::f32));
+  kernels::copy(x.shape(), x.array(), wide.array());
+}
+
 Tensor take(const Lookup& lookup, const Tensor& x) {
   Tensor result = empty(lookup.shape, x.dtype());
-  const Found found(lookup, x);
-  if (!kernels::gather(lookup.shape, result.array(), found.array())) found.check();
+  if (!kernels::gather(lookup.shape, result.array(), Found(lookup, x).array())) {
+    check_indices(lookup);
+  }
   if (autograd::is_recorded(x)) {
     autograd::record(lookup.operation, result, {x}, saved_indices(lookup),
-                     [remembered = Remembered(lookup)](
-                         const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {spread(remembered(saved), g)};
+                     [lookup](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
+                       return {spread(unchanged(lookup, saved), g)};
                      });
   }
   return result;
@@ -196,22 +213,26 @@ Tensor take(const Lookup& lookup, const Tensor& x) {
 
 Tensor spread(const Lookup& lookup, const Tensor& y) {
   Tensor result = zeros(lookup.source, y.dtype());
-  Found(lookup, result).check();
-  write_sum(lookup, result, y);
+  check_indices(lookup);
+  write_sum_at(lookup, result, y);
   if (autograd::is_recorded(y)) {
     autograd::record(lookup.operation, result, {y}, saved_indices(lookup),
-                     [remembered = Remembered(lookup)](
-                         const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {take(remembered(saved), g)};
+                     [lookup](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
+                       return {take(unchanged(lookup, saved), g)};
                      });
   }
   return result;
 }
 
+Gradient spread(const Lookup& lookup, const Gradient& g) {
+  Gradient result{spread(lookup, autograd::materialize(g)), {}};
+  if (g.mask) result.mask = spread(lookup, *g.mask);
+  return result;
+}
+
 Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   return changed(
-      lookup, x, y,
-      [&](const Tensor& to, const Tensor& from) { write(lookup, to, from, kernels::scatter); },
+      lookup, x, y, [&](const Tensor& to, const Tensor& from) { write_at(lookup, to, from); },
       [](const Lookup& again, const Gradient& g) -> Gradient {
         return {g.value, autograd::both(g.mask, untouched(again))};
       },
@@ -223,21 +244,15 @@ Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y) {
 
 Tensor add_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   return changed(
-      lookup, x, y,
-      [&](const Tensor& to, const Tensor& from) { write_sum(lookup, to, from); },
+      lookup, x, y, [&](const Tensor& to, const Tensor& from) { write_sum_at(lookup, to, from); },
       [](const Lookup&, const Gradient& g) { return g; },
       [](const Lookup& again, const Gradient& g) { return take(again, g); });
 }
 
-void put_(const Lookup& lookup, Tensor& x, const Tensor& y) {
-  change(
-      lookup, x, y,
-      [](const Lookup& own, const Tensor& to, const Tensor& from) {
-        write(own, to, from, kernels::scatter);
-      },
-      put);
-}
+void put_(const Lookup& lookup, Tensor& x, const Tensor& y) { change(lookup, x, y, write_at, put); }
 
-void add_at_(const Lookup& lookup, Tensor& x, const Tensor& y) { change(lookup, x, y, write_sum, add_at); }
+void add_at_(const Lookup& lookup, Tensor& x, const Tensor& y) {
+  change(lookup, x, y, write_sum_at, add_at);
+}
 
 }  // namespace loup::ops

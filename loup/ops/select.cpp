@@ -24,51 +24,57 @@ using autograd::SavedTensor;
 using kernels::ElementwiseKernel;
 using kernels::TernaryOp;
 
-/// Three operands with the shape they have in common; numbers as 0-d tensors of `dtype`.
-struct Operands {
-  Operands(const char* name, DType dtype, const Operand& x, const Operand& y, const Operand& z) {
-    const Operand* const given[] = {&x, &y, &z};
-    for (std::size_t i = 0; i < 3; ++i) {
-      tensors[i] = given[i]->is_number() ? to(given[i]->tensor(), dtype) : given[i]->tensor();
-      shape = i == 0 ? tensors[i].shape() : common_shape(name, shape, tensors[i].shape());
-    }
-    for (Tensor& tensor : tensors) tensor = repeated(name, tensor, shape);
-  }
-  bool is_recorded(std::size_t first = 0) const {
-    for (std::size_t i = first; i < 3; ++i) {
-      if (autograd::is_recorded(tensors[i])) return true;
-    }
-    return false;
-  }
+using Three = std::array<Tensor, 3>;
 
-  Shape shape;
-  std::array<Tensor, 3> tensors;
-};
+/// The operands of a recorded call, as its rule sees them.
+Three inputs_of(const char* name, DType dtype, const Shape& shape, const Operand& x,
+                const Operand& y, const Operand& z) {
+  return {as_input(name, x, dtype, shape), as_input(name, y, dtype, shape),
+          as_input(name, z, dtype, shape)};
+}
 
-Tensor run_ternary(const char* name, TernaryOp op, DType dtype, const Operands& operands) {
+Tensor run_ternary(const char* name, TernaryOp op, DType dtype, const Operand& x, const Operand& y,
+                   const Operand& z) {
   const ElementwiseKernel* const kernel = kernels::find_ternary(op, compute_type(dtype));
   if (kernel == nullptr) {
     throw DTypeError("{}: expected a floating dtype, got {}", name, dtype);
   }
-  return run_elementwise(*kernel, operands.shape, dtype, operands.tensors);
+  const Operand* const operands[] = {&x, &y, &z};
+  return run_elementwise(name, *kernel, dtype, operands);
 }
 
-std::vector<SavedTensor> saved_of(const Operands& operands) {
-  return {SavedTensor(operands.tensors[0]), SavedTensor(operands.tensors[1]),
-          SavedTensor(operands.tensors[2])};
+std::vector<SavedTensor> saved_of(const Three& inputs) {
+  return {SavedTensor(inputs[0]), SavedTensor(inputs[1]), SavedTensor(inputs[2])};
 }
 
-/// Where a bound is absent, the widest there is.
-Operand bound_or(const std::optional<Operand>& bound, DType dtype, bool is_low) {
-  if (bound) return *bound;
+/// A bound as a kernel may read it. Where it is absent, or beyond all integers of the dtype, the
+/// widest there is.
+Operand usable_bound(const std::optional<Operand>& bound, DType dtype, bool is_low) {
   return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) -> Operand {
     if constexpr (std::is_integral_v<T>) {
-      return Scalar(static_cast<std::int64_t>(is_low ? std::numeric_limits<T>::min()
-                                                     : std::numeric_limits<T>::max()));
+      using Limits = std::numeric_limits<T>;
+      const auto limit = static_cast<std::int64_t>(is_low ? Limits::min() : Limits::max());
+      if (!bound) return limit;
+      if (!bound->is_number()) return *bound;
+      const auto value = bound->number().template to<std::int64_t>();
+      if (is_low ? value < limit : value > limit) return limit;
+      check_fits("clamp", *bound, dtype);
+      return *bound;
     } else {
-      return Scalar(is_low ? -infinity : infinity);
+      return bound ? *bound : Operand(is_low ? -infinity : infinity);
     }
   });
+}
+
+/// Writes a result that was computed out of place into x.
+void write_result(const char* name, Tensor& x, const Tensor& result) {
+  check_holds(name, x, result.dtype());
+  replace_(name, x, to(result, x.dtype()));
+}
+
+/// ShapeError unless a tensor can be repeated to the shape of `x`.
+void check_repeats(const char* name, const Operand& operand, const Tensor& x) {
+  if (!operand.is_number()) broadcast(name, "operands", operand.tensor().layout(), x.shape());
 }
 
 std::vector<Gradient> clamp_rule(const Saved& saved, const Gradient& g) {
@@ -92,11 +98,15 @@ Tensor where(const Tensor& condition, const Operand& yes, const Operand& no) {
   }
   const Operand* const values[] = {&yes, &no};
   const DType dtype = result_type(values);
-  const Operands operands("where", dtype, condition, yes, no);
-  Tensor out =
-      run_elementwise(kernels::where_kernel(dtype), operands.shape, dtype, operands.tensors);
-  if (operands.is_recorded(1) && is_floating(dtype)) {
-    const auto& [chooses, a, b] = operands.tensors;
+  check_fits("where", yes, dtype);
+  check_fits("where", no, dtype);
+  const Operand chooses_from(condition);
+  const Operand* const all[] = {&chooses_from, &yes, &no};
+  Tensor out = run_elementwise("where", kernels::where_kernel(dtype), dtype, all);
+  if ((yes.is_recorded() || no.is_recorded()) && is_floating(dtype)) {
+    const Tensor chooses = repeated("where", condition, out.shape());
+    const Tensor a = as_input("where", yes, dtype, out.shape());
+    const Tensor b = as_input("where", no, dtype, out.shape());
     autograd::record("where", out, {a, b}, {SavedTensor(chooses)},
                      [types = std::array{a.dtype(), b.dtype()}](
                          const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
@@ -124,12 +134,13 @@ Tensor clamp(const Tensor& x, const std::optional<Operand>& low,
   if (dtype == DType::boolean) {
     throw DTypeError("clamp: expected a numeric dtype, got {}", dtype);
   }
-  const Operands operands("clamp", dtype, x, bound_or(low, dtype, true),
-                          bound_or(high, dtype, false));
-  Tensor out = run_ternary("clamp", TernaryOp::clamp, dtype, operands);
-  if (operands.is_recorded() && is_floating(dtype)) {
-    const auto& [a, b, c] = operands.tensors;
-    autograd::record("clamp", out, {a, b, c}, saved_of(operands), clamp_rule);
+  const Operand lowest = usable_bound(low, dtype, true);
+  const Operand highest = usable_bound(high, dtype, false);
+  Tensor out = run_ternary("clamp", TernaryOp::clamp, dtype, first, lowest, highest);
+  const bool is_recorded = first.is_recorded() || lowest.is_recorded() || highest.is_recorded();
+  if (is_recorded && is_floating(dtype)) {
+    const Three inputs = inputs_of("clamp", dtype, out.shape(), first, lowest, highest);
+    autograd::record("clamp", out, {inputs[0], inputs[1], inputs[2]}, saved_of(inputs), clamp_rule);
   }
   return out;
 }
@@ -138,11 +149,10 @@ Tensor lerp(const Tensor& a, const Operand& b, const Operand& weight) {
   const Operand first(a);
   const Operand* const given[] = {&first, &b, &weight};
   const DType dtype = result_type(given);
-  const Operands operands("lerp", dtype, a, b, weight);
-  Tensor out = run_ternary("lerp", TernaryOp::lerp, dtype, operands);
-  if (operands.is_recorded()) {
-    const auto& [x, y, w] = operands.tensors;
-    autograd::record("lerp", out, {x, y, w}, saved_of(operands),
+  Tensor out = run_ternary("lerp", TernaryOp::lerp, dtype, first, b, weight);
+  if (first.is_recorded() || b.is_recorded() || weight.is_recorded()) {
+    const Three inputs = inputs_of("lerp", dtype, out.shape(), first, b, weight);
+    autograd::record("lerp", out, {inputs[0], inputs[1], inputs[2]}, saved_of(inputs),
                      [](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
                        std::vector<Gradient> gradients(3);
                        const auto set = [&](std::size_t i, const Tensor& value) {
@@ -158,13 +168,16 @@ Tensor lerp(const Tensor& a, const Operand& b, const Operand& weight) {
 }
 
 void clamp_(Tensor& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
-  const Tensor result = clamp(clone(x), low, high);
-  replace_("clamp_", x, result);
+  for (const auto& bound : {low, high}) {
+    if (bound) check_repeats("clamp_", *bound, x);
+  }
+  write_result("clamp_", x, clamp(clone(x), low, high));
 }
 
 void lerp_(Tensor& a, const Operand& b, const Operand& weight) {
-  const Tensor result = lerp(clone(a), b, weight);
-  replace_("lerp_", a, result);
+  check_repeats("lerp_", b, a);
+  check_repeats("lerp_", weight, a);
+  write_result("lerp_", a, lerp(clone(a), b, weight));
 }
 
 }  // namespace loup::ops

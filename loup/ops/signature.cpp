@@ -15,10 +15,11 @@ std::string parameter_text(const Parameter& parameter) {
   if (parameter.choices[0] != nullptr) {
     return fmt::format("{}: str = '{}'", parameter.name, parameter.choices[0]);
   }
-  if (std::isinf(parameter.value) || parameter.value < 0) {
+  if (std::abs(parameter.value) == largest_number || parameter.value < 0) {
     return fmt::format("{}: float | None = None", parameter.name);
   }
-  return fmt::format("{}: float = {}", parameter.name, parameter.value);
+  return fmt::format("{}: {} = {}", parameter.name, parameter.is_integer ? "int" : "float",
+                     parameter.value);
 }
 
 }  // namespace

@@ -147,13 +147,17 @@ inline constexpr Unary nan_to_num{
     ResultKind::arithmetic,
     rules::nan_to_num,
     Saves::inputs,
-    {Parameter{"nan", 0}, Parameter{"posinf", infinity}, Parameter{"neginf", -infinity}}};
+    {Parameter{"nan", 0}, Parameter{"posinf", largest_number},
+     Parameter{"neginf", -largest_number}}};
 inline constexpr Unary neg{"neg",      "-x.",          UnaryOp::neg, ResultKind::numeric,
                            rules::neg, Saves::nothing, {},           {"negative"}};
-inline constexpr Unary polygamma{"polygamma",        "Derivative n of digamma.",
-                                 UnaryOp::polygamma, ResultKind::floating,
-                                 rules::polygamma,   Saves::inputs,
-                                 {Parameter{"n", 0}}};
+inline constexpr Unary polygamma{"polygamma",
+                                 "Derivative n of digamma.",
+                                 UnaryOp::polygamma,
+                                 ResultKind::floating,
+                                 rules::polygamma,
+                                 Saves::inputs,
+                                 {Parameter{"n", 0, {}, true, 0}}};
 inline constexpr Unary positive{
     "positive", "+x.", UnaryOp::positive, ResultKind::numeric, rules::identity, Saves::nothing, {},
     {},         false};
@@ -171,7 +175,7 @@ inline constexpr Unary round{"round",
                              ResultKind::numeric,
                              rules::zero,
                              Saves::nothing,
-                             {Parameter{"decimals", 0}}};
+                             {Parameter{"decimals", 0, {}, true}}};
 inline constexpr Unary rsqrt{"rsqrt",      "1 / sqrt(x).", UnaryOp::rsqrt, ResultKind::floating,
                              rules::rsqrt, Saves::output};
 inline constexpr Unary sigmoid{"sigmoid",        "1 / (1 + exp(-x)).",

@@ -63,7 +63,7 @@ Tensor sigmoid(const Call& call, const Tensor& g) {
 }
 Tensor logit(const Call& call, const Tensor& g) {
   const Tensor& x = call.input();
-  const Tensor slope = g / (x * (1 - x));
+  Tensor slope = g / (x * (1 - x));
   const double eps = call.parameter(0);
   if (eps < 0) return slope;
   return where(ops::logical_and(x >= eps, x <= 1 - eps), slope, 0);
@@ -99,11 +99,12 @@ Tensor acos(const Call& call, const Tensor& g) {
 }
 Tensor atan(const Call& call, const Tensor& g) { return g / (1 + ops::square(call.input())); }
 Tensor sinc(const Call& call, const Tensor& g) {
-  // Both sides of the difference are 1 at 0, where the slope is 0; the mask of where() keeps the
-  // quotient by 0 out of its own gradient.
   const Tensor& x = call.input();
+  // Near 0 the difference cancels; there the first terms of the power series are exact.
+  const Tensor u = ops::square(pi * x);
+  const Tensor series = 1 - u * (1. / 10) * (1 - u * (1. / 28) * (1 - u * (1. / 54)));
   const Tensor slope = (ops::cos(pi * x) - call.output()) / x;
-  return g * where(x == 0, 0, slope);
+  return g * where(ops::abs(x) < 0.05, x * (-pi * pi / 3) * series, slope);
 }
 
 Tensor erf(const Call& call, const Tensor& g) {

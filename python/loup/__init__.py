@@ -7,25 +7,24 @@
 [4.0, 9.0]
 """
 
-from loup import _loup, masked
+from loup import _loup, autograd, masked
 from loup._loup import *  # noqa: F403  (every operator and dtype; the list is the library's own)
 from loup._loup import version as __version__
+from loup.autograd import enable_grad, no_grad, set_grad_enabled
 from loup.creation import ones, ones_like, zeros, zeros_like
-from loup.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
+from loup.masked import is_masked_tensor, masked_tensor
 
 # Not part of the interface: for tests, or under another name.
-_private = {"choose_target", "output_mask", "version"}
+_private = {
+    "autograd_backward",
+    "autograd_grad",
+    "autograd_record",
+    "choose_target",
+    "output_mask",
+    "version",
+}
 
-__all__ = [
-    "MaskedTensor",
-    "__version__",
-    "as_masked_tensor",
-    "is_masked_tensor",
-    "masked",
-    "masked_tensor",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["__version__", "autograd", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ += ["enable_grad", "no_grad", "set_grad_enabled"]
+__all__ += ["ones", "ones_like", "zeros", "zeros_like"]
 __all__ += [name for name in vars(_loup) if not name.startswith("_") and name not in _private]

@@ -1,7 +1,7 @@
 """The compiled half of loup; import loup instead."""
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 
@@ -151,9 +151,6 @@ class Tensor:
     def contiguous(self) -> Tensor:
         """The tensor itself when contiguous, otherwise a copy."""
 
-    def detach(self) -> Tensor:
-        """The same elements without a gradient record."""
-
     def to(self, dtype: object) -> Tensor:
         """The elements converted to another dtype."""
 
@@ -208,23 +205,1013 @@ class Tensor:
     @requires_grad.setter
     def requires_grad(self, arg: builtins.bool, /) -> None: ...
 
-    def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor: ...
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
+        """Make this tensor collect gradients, or cut it off the record."""
 
     @property
-    def is_leaf(self) -> builtins.bool: ...
+    def is_leaf(self) -> builtins.bool:
+        """
+        Whether this tensor was made by the user, not computed from recorded ones.
+        """
+
+    def detach(self) -> Tensor:
+        """The same elements without a gradient record."""
+
+    def detach_(self) -> Tensor:
+        """Forget the gradient record."""
 
     @property
     def grad(self) -> Tensor | None:
         """The gradient collected so far, or None."""
 
     @grad.setter
-    def grad(self, value: object | None) -> None: ...
+    def grad(self, value: Tensor | None, /) -> None: ...
 
-    def backward(self, gradient: object = None, retain_graph: builtins.bool = False, create_graph: builtins.bool = False) -> None:
-        """Add the gradient of this tensor to every leaf it was computed from."""
+    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Tensor | Sequence[Tensor] | None = None) -> None:
+        """
+        Add the gradient of this tensor to every leaf it was computed from, or to inputs.
+        """
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+        """
+        Call hook with the gradient of this tensor whenever that is known; what it returns, unless None, replaces the gradient. A hook must not change its argument, and one that refers to its own tensor keeps it alive until it is removed.
+        """
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in grad, though it is no leaf."""
+
+    @property
+    def retains_grad(self) -> builtins.bool:
+        """Whether retain_grad() was called for this tensor."""
+
+    def abs(self) -> Tensor:
+        """Absolute value."""
+
+    def abs_(self) -> Tensor:
+        """Absolute value."""
+
+    def absolute(self) -> Tensor:
+        """Absolute value."""
+
+    def absolute_(self) -> Tensor:
+        """Absolute value."""
+
+    def acos(self) -> Tensor:
+        """Inverse cosine."""
+
+    def acos_(self) -> Tensor:
+        """Inverse cosine."""
+
+    def arccos(self) -> Tensor:
+        """Inverse cosine."""
+
+    def arccos_(self) -> Tensor:
+        """Inverse cosine."""
+
+    def acosh(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+
+    def acosh_(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+
+    def arccosh(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+
+    def arccosh_(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+
+    def angle(self) -> Tensor:
+        """0 for positive numbers, pi for negative ones."""
+
+    def asin(self) -> Tensor:
+        """Inverse sine."""
+
+    def asin_(self) -> Tensor:
+        """Inverse sine."""
+
+    def arcsin(self) -> Tensor:
+        """Inverse sine."""
+
+    def arcsin_(self) -> Tensor:
+        """Inverse sine."""
+
+    def asinh(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+
+    def asinh_(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+
+    def arcsinh(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+
+    def arcsinh_(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+
+    def atan(self) -> Tensor:
+        """Inverse tangent."""
+
+    def atan_(self) -> Tensor:
+        """Inverse tangent."""
+
+    def arctan(self) -> Tensor:
+        """Inverse tangent."""
+
+    def arctan_(self) -> Tensor:
+        """Inverse tangent."""
+
+    def atanh(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+
+    def atanh_(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+
+    def arctanh(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+
+    def arctanh_(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+
+    def bitwise_not(self) -> Tensor:
+        """Every bit turned; of bool, not."""
+
+    def bitwise_not_(self) -> Tensor:
+        """Every bit turned; of bool, not."""
+
+    def ceil(self) -> Tensor:
+        """The next integer above."""
+
+    def ceil_(self) -> Tensor:
+        """The next integer above."""
+
+    def conj_physical(self) -> Tensor:
+        """Complex conjugate: of real numbers, the number itself."""
+
+    def conj_physical_(self) -> Tensor:
+        """Complex conjugate: of real numbers, the number itself."""
+
+    def cos(self) -> Tensor:
+        """Cosine."""
+
+    def cos_(self) -> Tensor:
+        """Cosine."""
+
+    def cosh(self) -> Tensor:
+        """Hyperbolic cosine."""
+
+    def cosh_(self) -> Tensor:
+        """Hyperbolic cosine."""
+
+    def deg2rad(self) -> Tensor:
+        """Degrees to radians."""
+
+    def deg2rad_(self) -> Tensor:
+        """Degrees to radians."""
+
+    def digamma(self) -> Tensor:
+        """Logarithmic derivative of the gamma function."""
+
+    def digamma_(self) -> Tensor:
+        """Logarithmic derivative of the gamma function."""
+
+    def erf(self) -> Tensor:
+        """Error function."""
+
+    def erf_(self) -> Tensor:
+        """Error function."""
+
+    def erfc(self) -> Tensor:
+        """1 - erf(x), exact for large x."""
+
+    def erfc_(self) -> Tensor:
+        """1 - erf(x), exact for large x."""
+
+    def erfinv(self) -> Tensor:
+        """Inverse of the error function."""
+
+    def erfinv_(self) -> Tensor:
+        """Inverse of the error function."""
+
+    def exp(self) -> Tensor:
+        """Exponential."""
+
+    def exp_(self) -> Tensor:
+        """Exponential."""
+
+    def exp2(self) -> Tensor:
+        """2 to the power of x."""
+
+    def exp2_(self) -> Tensor:
+        """2 to the power of x."""
+
+    def expm1(self) -> Tensor:
+        """exp(x) - 1, exact for small x."""
+
+    def expm1_(self) -> Tensor:
+        """exp(x) - 1, exact for small x."""
+
+    def floor(self) -> Tensor:
+        """The next integer below."""
+
+    def floor_(self) -> Tensor:
+        """The next integer below."""
+
+    def frac(self) -> Tensor:
+        """The part after the point, with the sign of x."""
+
+    def frac_(self) -> Tensor:
+        """The part after the point, with the sign of x."""
+
+    def gelu(self, approximate: str = 'none') -> Tensor:
+        """
+        x times the probability that a normal number is below x, exactly or approximated by tanh.
+        """
+
+    def gelu_(self, approximate: str = 'none') -> Tensor:
+        """
+        x times the probability that a normal number is below x, exactly or approximated by tanh.
+        """
+
+    def i0(self) -> Tensor:
+        """Modified Bessel function of the first kind, order 0."""
+
+    def i0_(self) -> Tensor:
+        """Modified Bessel function of the first kind, order 0."""
+
+    def i1(self) -> Tensor:
+        """Modified Bessel function of the first kind, order 1."""
+
+    def i1_(self) -> Tensor:
+        """Modified Bessel function of the first kind, order 1."""
+
+    def isfinite(self) -> Tensor:
+        """Neither NaN nor infinite."""
+
+    def isinf(self) -> Tensor:
+        """Infinite."""
+
+    def isnan(self) -> Tensor:
+        """Not a number."""
+
+    def lgamma(self) -> Tensor:
+        """Logarithm of the absolute value of the gamma function."""
+
+    def lgamma_(self) -> Tensor:
+        """Logarithm of the absolute value of the gamma function."""
+
+    def log(self) -> Tensor:
+        """Natural logarithm."""
+
+    def log_(self) -> Tensor:
+        """Natural logarithm."""
+
+    def log10(self) -> Tensor:
+        """Logarithm to base 10."""
+
+    def log10_(self) -> Tensor:
+        """Logarithm to base 10."""
+
+    def log1p(self) -> Tensor:
+        """log(1 + x), exact for small x."""
+
+    def log1p_(self) -> Tensor:
+        """log(1 + x), exact for small x."""
+
+    def log2(self) -> Tensor:
+        """Logarithm to base 2."""
+
+    def log2_(self) -> Tensor:
+        """Logarithm to base 2."""
+
+    def logical_not(self) -> Tensor:
+        """True where x is 0."""
+
+    def logical_not_(self) -> Tensor:
+        """True where x is 0."""
+
+    def logit(self, eps: builtins.float | None = None) -> Tensor:
+        """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+    def logit_(self, eps: builtins.float | None = None) -> Tensor:
+        """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+    def nan_to_num(self, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+        """
+        NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+        """
+
+    def nan_to_num_(self, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+        """
+        NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+        """
+
+    def neg(self) -> Tensor:
+        """-x."""
+
+    def neg_(self) -> Tensor:
+        """-x."""
+
+    def negative(self) -> Tensor:
+        """-x."""
+
+    def negative_(self) -> Tensor:
+        """-x."""
+
+    def polygamma(self, n: builtins.int = 0) -> Tensor:
+        """Derivative n of digamma."""
+
+    def polygamma_(self, n: builtins.int = 0) -> Tensor:
+        """Derivative n of digamma."""
+
+    def positive(self) -> Tensor:
+        """+x."""
+
+    def rad2deg(self) -> Tensor:
+        """Radians to degrees."""
+
+    def rad2deg_(self) -> Tensor:
+        """Radians to degrees."""
+
+    def reciprocal(self) -> Tensor:
+        """1 / x."""
+
+    def reciprocal_(self) -> Tensor:
+        """1 / x."""
+
+    def relu(self) -> Tensor:
+        """x where it is positive, 0 elsewhere."""
+
+    def relu_(self) -> Tensor:
+        """x where it is positive, 0 elsewhere."""
+
+    def round(self, decimals: builtins.int = 0) -> Tensor:
+        """The nearest number with so many decimals; halves go to the even one."""
+
+    def round_(self, decimals: builtins.int = 0) -> Tensor:
+        """The nearest number with so many decimals; halves go to the even one."""
+
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(x)."""
+
+    def rsqrt_(self) -> Tensor:
+        """1 / sqrt(x)."""
+
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-x))."""
+
+    def sigmoid_(self) -> Tensor:
+        """1 / (1 + exp(-x))."""
+
+    def sign(self) -> Tensor:
+        """-1, 0 or 1."""
+
+    def sign_(self) -> Tensor:
+        """-1, 0 or 1."""
+
+    def sgn(self) -> Tensor:
+        """-1, 0 or 1."""
+
+    def sgn_(self) -> Tensor:
+        """-1, 0 or 1."""
+
+    def signbit(self) -> Tensor:
+        """True where the sign is set, -0 included."""
+
+    def silu(self) -> Tensor:
+        """x sigmoid(x)."""
+
+    def silu_(self) -> Tensor:
+        """x sigmoid(x)."""
+
+    def sin(self) -> Tensor:
+        """Sine."""
+
+    def sin_(self) -> Tensor:
+        """Sine."""
+
+    def sinc(self) -> Tensor:
+        """sin(pi x) / (pi x), 1 at 0."""
+
+    def sinc_(self) -> Tensor:
+        """sin(pi x) / (pi x), 1 at 0."""
+
+    def sinh(self) -> Tensor:
+        """Hyperbolic sine."""
+
+    def sinh_(self) -> Tensor:
+        """Hyperbolic sine."""
+
+    def softplus(self, beta: builtins.float = 1, threshold: builtins.float = 20) -> Tensor:
+        """
+        log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+        """
+
+    def softplus_(self, beta: builtins.float = 1, threshold: builtins.float = 20) -> Tensor:
+        """
+        log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+        """
+
+    def sqrt(self) -> Tensor:
+        """Square root."""
+
+    def sqrt_(self) -> Tensor:
+        """Square root."""
+
+    def square(self) -> Tensor:
+        """x x."""
+
+    def square_(self) -> Tensor:
+        """x x."""
+
+    def tan(self) -> Tensor:
+        """Tangent."""
+
+    def tan_(self) -> Tensor:
+        """Tangent."""
+
+    def tanh(self) -> Tensor:
+        """Hyperbolic tangent."""
+
+    def tanh_(self) -> Tensor:
+        """Hyperbolic tangent."""
+
+    def trunc(self) -> Tensor:
+        """The next integer towards 0."""
+
+    def trunc_(self) -> Tensor:
+        """The next integer towards 0."""
+
+    def fix(self) -> Tensor:
+        """The next integer towards 0."""
+
+    def fix_(self) -> Tensor:
+        """The next integer towards 0."""
+
+    def add(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x + y."""
+
+    def add_(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x + y."""
+
+    def __add__(self, other: Any) -> Tensor: ...
+
+    def __radd__(self, other: Any) -> Tensor: ...
+
+    def __iadd__(self, other: Any) -> Tensor: ...
+
+    def atan2(self, other: object) -> Tensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def atan2_(self, other: object) -> Tensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def arctan2(self, other: object) -> Tensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def arctan2_(self, other: object) -> Tensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def bitwise_and(self, other: object) -> Tensor:
+        """Bits set in both."""
+
+    def bitwise_and_(self, other: object) -> Tensor:
+        """Bits set in both."""
+
+    def __and__(self, other: Any) -> Tensor: ...
+
+    def __rand__(self, other: Any) -> Tensor: ...
+
+    def __iand__(self, other: Any) -> Tensor: ...
+
+    def bitwise_left_shift(self, other: object) -> Tensor:
+        """Bits of x moved up by y places."""
+
+    def bitwise_left_shift_(self, other: object) -> Tensor:
+        """Bits of x moved up by y places."""
+
+    def __lshift__(self, other: Any) -> Tensor: ...
+
+    def __rlshift__(self, other: Any) -> Tensor: ...
+
+    def __ilshift__(self, other: Any) -> Tensor: ...
+
+    def bitwise_or(self, other: object) -> Tensor:
+        """Bits set in one or both."""
+
+    def bitwise_or_(self, other: object) -> Tensor:
+        """Bits set in one or both."""
+
+    def __or__(self, other: Any) -> Tensor: ...
+
+    def __ror__(self, other: Any) -> Tensor: ...
+
+    def __ior__(self, other: Any) -> Tensor: ...
+
+    def bitwise_right_shift(self, other: object) -> Tensor:
+        """Bits of x moved down by y places, the sign kept."""
+
+    def bitwise_right_shift_(self, other: object) -> Tensor:
+        """Bits of x moved down by y places, the sign kept."""
+
+    def __rshift__(self, other: Any) -> Tensor: ...
+
+    def __rrshift__(self, other: Any) -> Tensor: ...
+
+    def __irshift__(self, other: Any) -> Tensor: ...
+
+    def bitwise_xor(self, other: object) -> Tensor:
+        """Bits set in one of both."""
+
+    def bitwise_xor_(self, other: object) -> Tensor:
+        """Bits set in one of both."""
+
+    def __xor__(self, other: Any) -> Tensor: ...
+
+    def __rxor__(self, other: Any) -> Tensor: ...
+
+    def __ixor__(self, other: Any) -> Tensor: ...
+
+    def div(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def div_(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def divide(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def divide_(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def true_divide(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def true_divide_(self, other: object, *, rounding_mode: str | None = None) -> Tensor:
+        """x / y."""
+
+    def __truediv__(self, other: Any) -> Tensor: ...
+
+    def __rtruediv__(self, other: Any) -> Tensor: ...
+
+    def __itruediv__(self, other: Any) -> Tensor: ...
+
+    def eq(self, other: object) -> Tensor:
+        """x == y."""
+
+    def eq_(self, other: object) -> Tensor:
+        """x == y."""
+
+    def equal_to(self, other: object) -> Tensor:
+        """x == y."""
+
+    def equal_to_(self, other: object) -> Tensor:
+        """x == y."""
+
+    def __eq__(self, other: Any) -> Any: ...
+
+    def floor_divide(self, other: object) -> Tensor:
+        """The integer below x / y."""
+
+    def floor_divide_(self, other: object) -> Tensor:
+        """The integer below x / y."""
+
+    def __floordiv__(self, other: Any) -> Tensor: ...
+
+    def __rfloordiv__(self, other: Any) -> Tensor: ...
+
+    def __ifloordiv__(self, other: Any) -> Tensor: ...
+
+    def fmax(self, other: object) -> Tensor:
+        """The larger number; NaN only where both are."""
+
+    def fmin(self, other: object) -> Tensor:
+        """The smaller number; NaN only where both are."""
+
+    def fmod(self, other: object) -> Tensor:
+        """The rest of x / y, with the sign of x."""
+
+    def fmod_(self, other: object) -> Tensor:
+        """The rest of x / y, with the sign of x."""
+
+    def ge(self, other: object) -> Tensor:
+        """x >= y."""
+
+    def ge_(self, other: object) -> Tensor:
+        """x >= y."""
+
+    def greater_equal(self, other: object) -> Tensor:
+        """x >= y."""
+
+    def greater_equal_(self, other: object) -> Tensor:
+        """x >= y."""
+
+    def __ge__(self, other: Any) -> Any: ...
+
+    def gt(self, other: object) -> Tensor:
+        """x > y."""
+
+    def gt_(self, other: object) -> Tensor:
+        """x > y."""
+
+    def greater(self, other: object) -> Tensor:
+        """x > y."""
+
+    def greater_(self, other: object) -> Tensor:
+        """x > y."""
+
+    def __gt__(self, other: Any) -> Any: ...
+
+    def le(self, other: object) -> Tensor:
+        """x <= y."""
+
+    def le_(self, other: object) -> Tensor:
+        """x <= y."""
+
+    def less_equal(self, other: object) -> Tensor:
+        """x <= y."""
+
+    def less_equal_(self, other: object) -> Tensor:
+        """x <= y."""
+
+    def __le__(self, other: Any) -> Any: ...
+
+    def logaddexp(self, other: object) -> Tensor:
+        """log(exp(x) + exp(y))."""
+
+    def logaddexp2(self, other: object) -> Tensor:
+        """log2(2^x + 2^y)."""
+
+    def logical_and(self, other: object) -> Tensor:
+        """True where both are other than 0."""
+
+    def logical_and_(self, other: object) -> Tensor:
+        """True where both are other than 0."""
+
+    def logical_or(self, other: object) -> Tensor:
+        """True where one is other than 0."""
+
+    def logical_or_(self, other: object) -> Tensor:
+        """True where one is other than 0."""
+
+    def logical_xor(self, other: object) -> Tensor:
+        """True where exactly one is other than 0."""
+
+    def logical_xor_(self, other: object) -> Tensor:
+        """True where exactly one is other than 0."""
+
+    def lt(self, other: object) -> Tensor:
+        """x < y."""
+
+    def lt_(self, other: object) -> Tensor:
+        """x < y."""
+
+    def less(self, other: object) -> Tensor:
+        """x < y."""
+
+    def less_(self, other: object) -> Tensor:
+        """x < y."""
+
+    def __lt__(self, other: Any) -> Any: ...
+
+    def maximum(self, other: object) -> Tensor:
+        """The larger number; NaN where one is."""
+
+    def minimum(self, other: object) -> Tensor:
+        """The smaller number; NaN where one is."""
+
+    def mul(self, other: object) -> Tensor:
+        """x y."""
+
+    def mul_(self, other: object) -> Tensor:
+        """x y."""
+
+    def multiply(self, other: object) -> Tensor:
+        """x y."""
+
+    def multiply_(self, other: object) -> Tensor:
+        """x y."""
+
+    def __mul__(self, other: Any) -> Tensor: ...
+
+    def __rmul__(self, other: Any) -> Tensor: ...
+
+    def __imul__(self, other: Any) -> Tensor: ...
+
+    def ne(self, other: object) -> Tensor:
+        """x != y."""
+
+    def ne_(self, other: object) -> Tensor:
+        """x != y."""
+
+    def not_equal(self, other: object) -> Tensor:
+        """x != y."""
+
+    def not_equal_(self, other: object) -> Tensor:
+        """x != y."""
+
+    def __ne__(self, other: Any) -> Any: ...
+
+    def nextafter(self, other: object) -> Tensor:
+        """The next number after x, towards y."""
+
+    def nextafter_(self, other: object) -> Tensor:
+        """The next number after x, towards y."""
+
+    def pow(self, other: object) -> Tensor:
+        """x to the power of y."""
+
+    def pow_(self, other: object) -> Tensor:
+        """x to the power of y."""
+
+    def __pow__(self, other: Any) -> Tensor: ...
+
+    def __rpow__(self, other: Any) -> Tensor: ...
+
+    def __ipow__(self, other: Any) -> Tensor: ...
+
+    def remainder(self, other: object) -> Tensor:
+        """The rest of x / y, with the sign of y."""
+
+    def remainder_(self, other: object) -> Tensor:
+        """The rest of x / y, with the sign of y."""
+
+    def __mod__(self, other: Any) -> Tensor: ...
+
+    def __rmod__(self, other: Any) -> Tensor: ...
+
+    def __imod__(self, other: Any) -> Tensor: ...
+
+    def sub(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x - y."""
+
+    def sub_(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x - y."""
+
+    def subtract(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x - y."""
+
+    def subtract_(self, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+        """x - y."""
+
+    def __sub__(self, other: Any) -> Tensor: ...
+
+    def __rsub__(self, other: Any) -> Tensor: ...
+
+    def __isub__(self, other: Any) -> Tensor: ...
+
+    def trunc_divide(self, other: object) -> Tensor:
+        """The integer next to x / y, towards 0."""
+
+    def trunc_divide_(self, other: object) -> Tensor:
+        """The integer next to x / y, towards 0."""
+
+    def __neg__(self) -> Tensor: ...
+
+    def __pos__(self) -> Tensor: ...
+
+    def __abs__(self) -> Tensor: ...
+
+    def __invert__(self) -> Tensor: ...
+
+    def __hash__(self) -> builtins.int: ...
+
+    __array_priority__: builtins.int = 1000
+
+    def where(self, condition: object, other: object) -> Tensor:
+        """This tensor where the condition is true, other elsewhere."""
+
+    def clamp(self, min: object = None, max: object = None) -> Tensor:
+        """Move the elements into [min, max]; NaN stays."""
+
+    def clamp_(self, min: object = None, max: object = None) -> Tensor:
+        """Move the elements into [min, max]; NaN stays."""
+
+    def clip(self, min: object = None, max: object = None) -> Tensor:
+        """The same as clamp."""
+
+    def clip_(self, min: object = None, max: object = None) -> Tensor:
+        """The same as clamp."""
+
+    def lerp(self, end: object, weight: object) -> Tensor:
+        """input + weight (end - input), exact at both ends."""
+
+    def lerp_(self, end: object, weight: object) -> Tensor:
+        """input + weight (end - input), exact at both ends."""
+
+    def any(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """True where a slice has an element other than 0."""
+
+    def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """True where a slice has no element that is 0."""
+
+    def equal(self, other: object) -> builtins.bool:
+        """Whether both have one shape and equal elements."""
+
+    def isclose(self, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
+        """True where the elements differ by at most atol + rtol abs(other)."""
+
+    def allclose(self, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+        """Whether all elements differ by at most atol + rtol abs(other)."""
+
+    def matmul(self, other: object) -> Tensor:
+        """
+        The product of matrices or vectors; leading dims are a batch and broadcast.
+        """
+
+    def mm(self, mat2: object) -> Tensor:
+        """The product of two matrices."""
+
+    def bmm(self, mat2: object) -> Tensor:
+        """The products of two batches of matrices."""
+
+    def mv(self, vec: object) -> Tensor:
+        """The product of a matrix and a vector."""
+
+    def dot(self, tensor: object) -> Tensor:
+        """The sum of the products of two vectors' elements."""
+
+    def outer(self, vec2: object) -> Tensor:
+        """The matrix of all products of two vectors' elements."""
+
+    def linear(self, weight: object, bias: object = None) -> Tensor:
+        """
+        The last dim multiplied by the transpose of a weight matrix, plus a bias.
+        """
+
+    def __matmul__(self, other: Any) -> Tensor: ...
+
+    def __rmatmul__(self, other: Any) -> Tensor: ...
+
+    def index_select(self, dim: builtins.int, index: object) -> Tensor:
+        """The slices of one dim that a vector of indices names."""
+
+    def gather(self, dim: builtins.int, index: object) -> Tensor:
+        """Elements whose place along one dim is given for each."""
+
+    def take_along_dim(self, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+        """The same as gather, with broadcasting."""
+
+    def scatter(self, dim: builtins.int, index: object, src: object) -> Tensor:
+        """Write elements to places along one dim that are given for each."""
+
+    def scatter_(self, dim: builtins.int, index: object, src: object) -> Tensor:
+        """Write elements to places along one dim that are given for each."""
+
+    def scatter_add(self, dim: builtins.int, index: object, src: object) -> Tensor:
+        """Add elements to places along one dim that are given for each."""
+
+    def scatter_add_(self, dim: builtins.int, index: object, src: object) -> Tensor:
+        """Add elements to places along one dim that are given for each."""
+
+    def index_add(self, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
+        """Add slices to those that a vector of indices names."""
+
+    def index_add_(self, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
+        """Add slices to those that a vector of indices names."""
+
+    def index_copy(self, dim: builtins.int, index: object, source: object) -> Tensor:
+        """Write slices in place of those that a vector of indices names."""
+
+    def index_copy_(self, dim: builtins.int, index: object, source: object) -> Tensor:
+        """Write slices in place of those that a vector of indices names."""
+
+    def index_fill(self, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
+        """Write one value into the slices that a vector of indices names."""
+
+    def index_fill_(self, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
+        """Write one value into the slices that a vector of indices names."""
+
+    def masked_select(self, mask: object) -> Tensor:
+        """The elements where a mask is true, as a vector."""
+
+    def masked_fill(self, mask: object, value: object) -> Tensor:
+        """Write one value where a mask is true."""
+
+    def masked_fill_(self, mask: object, value: object) -> Tensor:
+        """Write one value where a mask is true."""
+
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """
+        The indices of the elements that are not 0, as rows or as a vector for each dim.
+        """
+
+    def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[Tensor, Tensor]:
+        """
+        The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
+        """
+
+    def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
+        """
+        The indices that sort one dim; equal elements keep their order, NaN is the greatest.
+        """
+
+    def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[Tensor, Tensor]:
+        """
+        The largest or smallest elements of one dim in order, and where they stood.
+        """
+
+    def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Any:
+        """
+        The different elements, or slices of one dim, in order; which of them each one is, and how many there are of each.
+        """
+
+    def bucketize(self, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> Tensor:
+        """Between which of the sorted boundaries each element lies."""
+
+    def split(self, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Views of parts of one size, or of a list of sizes, of one dim."""
+
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Views of at most so many parts of one dim."""
+
+    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Views of the elements of one dim, which disappears."""
+
+    def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """A view with dims moved to other places."""
+
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+        """A view with two dims swapped."""
+
+    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
+        """Cut a dim into several."""
+
+    def diagonal(self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
+        """A view of the diagonal of two dims, as the last dim."""
+
+    def flip(self, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """Reverse the order of the elements along dims."""
+
+    def roll(self, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """
+        Move the elements along dims; what leaves at one end enters at the other.
+        """
+
+    def repeat(self, *repeats: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """Put copies of a tensor side by side."""
+
+    def tile(self, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """Put copies of a tensor side by side; missing repeats are 1."""
+
+    def repeat_interleave(self, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+        """Repeat every element, in a row."""
+
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """The lower triangle of the last two dims; zeros above."""
+
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """The upper triangle of the last two dims; zeros below."""
+
+    def rand_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+        """Numbers uniform in [0, 1) with the shape of input."""
+
+    def randn_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+        """Standard normal numbers with the shape of input."""
+
+    def randint_like(self, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+        """Integers in [low, high) with the shape of input."""
+
+    def bernoulli(self, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+        """1 with the probabilities in input, or with probability p; otherwise 0."""
+
+    def multinomial(self, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Draw indices with probabilities proportional to the weights in input."""
+
+    def dropout(self, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> Tensor:
+        """
+        Set elements to 0 with probability p and scale the others by 1 / (1 - p).
+        """
+
+    def uniform_(self, low: builtins.float = 0.0, high: builtins.float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Write numbers uniform in [low, high) into the tensor."""
+
+    def normal_(self, mean: builtins.float = 0.0, std: builtins.float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Write normal numbers into the tensor."""
+
+    def bernoulli_(self, p: object = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Write 1 with probability p and 0 otherwise into the tensor."""
 
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """Add the elements that count."""
+
+class HookHandle:
+    """What register_hook returns."""
+
+    def remove(self) -> None:
+        """Take the hook away."""
+
+    def __enter__(self) -> HookHandle: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
+def is_grad_enabled() -> builtins.bool:
+    """Whether operations are recorded for gradients now."""
+
+def autograd_record(records: builtins.bool) -> builtins.bool:
+    """Switch recording on or off; returns what it was."""
+
+def autograd_backward(tensors: object, grad_tensors: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, inputs: object) -> None: ...
+
+def autograd_grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, allow_unused: builtins.bool) -> tuple[Tensor | None, ...]: ...
 
 def tensor(data: object, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
     """A tensor with a copy of data: an array, a number or nested lists."""
@@ -247,6 +1234,589 @@ def empty_like(input: object, dtype: object = None) -> Tensor: ...
 
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float = 1, dtype: object = None) -> Tensor:
     """Evenly spaced values: arange(stop) or arange(start, stop, step)."""
+
+def abs(input: object) -> Tensor:
+    """Absolute value."""
+
+def absolute(input: object) -> Tensor:
+    """Absolute value."""
+
+def acos(input: object) -> Tensor:
+    """Inverse cosine."""
+
+def arccos(input: object) -> Tensor:
+    """Inverse cosine."""
+
+def acosh(input: object) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def arccosh(input: object) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def angle(input: object) -> Tensor:
+    """0 for positive numbers, pi for negative ones."""
+
+def asin(input: object) -> Tensor:
+    """Inverse sine."""
+
+def arcsin(input: object) -> Tensor:
+    """Inverse sine."""
+
+def asinh(input: object) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def arcsinh(input: object) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def atan(input: object) -> Tensor:
+    """Inverse tangent."""
+
+def arctan(input: object) -> Tensor:
+    """Inverse tangent."""
+
+def atanh(input: object) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+def arctanh(input: object) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+def bitwise_not(input: object) -> Tensor:
+    """Every bit turned; of bool, not."""
+
+def ceil(input: object) -> Tensor:
+    """The next integer above."""
+
+def conj_physical(input: object) -> Tensor:
+    """Complex conjugate: of real numbers, the number itself."""
+
+def cos(input: object) -> Tensor:
+    """Cosine."""
+
+def cosh(input: object) -> Tensor:
+    """Hyperbolic cosine."""
+
+def deg2rad(input: object) -> Tensor:
+    """Degrees to radians."""
+
+def digamma(input: object) -> Tensor:
+    """Logarithmic derivative of the gamma function."""
+
+def erf(input: object) -> Tensor:
+    """Error function."""
+
+def erfc(input: object) -> Tensor:
+    """1 - erf(x), exact for large x."""
+
+def erfinv(input: object) -> Tensor:
+    """Inverse of the error function."""
+
+def exp(input: object) -> Tensor:
+    """Exponential."""
+
+def exp2(input: object) -> Tensor:
+    """2 to the power of x."""
+
+def expm1(input: object) -> Tensor:
+    """exp(x) - 1, exact for small x."""
+
+def floor(input: object) -> Tensor:
+    """The next integer below."""
+
+def frac(input: object) -> Tensor:
+    """The part after the point, with the sign of x."""
+
+def gelu(input: object, approximate: str = 'none') -> Tensor:
+    """
+    x times the probability that a normal number is below x, exactly or approximated by tanh.
+    """
+
+def i0(input: object) -> Tensor:
+    """Modified Bessel function of the first kind, order 0."""
+
+def i1(input: object) -> Tensor:
+    """Modified Bessel function of the first kind, order 1."""
+
+def isfinite(input: object) -> Tensor:
+    """Neither NaN nor infinite."""
+
+def isinf(input: object) -> Tensor:
+    """Infinite."""
+
+def isnan(input: object) -> Tensor:
+    """Not a number."""
+
+def lgamma(input: object) -> Tensor:
+    """Logarithm of the absolute value of the gamma function."""
+
+def log(input: object) -> Tensor:
+    """Natural logarithm."""
+
+def log10(input: object) -> Tensor:
+    """Logarithm to base 10."""
+
+def log1p(input: object) -> Tensor:
+    """log(1 + x), exact for small x."""
+
+def log2(input: object) -> Tensor:
+    """Logarithm to base 2."""
+
+def logical_not(input: object) -> Tensor:
+    """True where x is 0."""
+
+def logit(input: object, eps: builtins.float | None = None) -> Tensor:
+    """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+def nan_to_num(input: object, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+    """
+    NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+    """
+
+def neg(input: object) -> Tensor:
+    """-x."""
+
+def negative(input: object) -> Tensor:
+    """-x."""
+
+def polygamma(input: object, n: builtins.int = 0) -> Tensor:
+    """Derivative n of digamma."""
+
+def positive(input: object) -> Tensor:
+    """+x."""
+
+def rad2deg(input: object) -> Tensor:
+    """Radians to degrees."""
+
+def reciprocal(input: object) -> Tensor:
+    """1 / x."""
+
+def relu(input: object) -> Tensor:
+    """x where it is positive, 0 elsewhere."""
+
+def round(input: object, decimals: builtins.int = 0) -> Tensor:
+    """The nearest number with so many decimals; halves go to the even one."""
+
+def rsqrt(input: object) -> Tensor:
+    """1 / sqrt(x)."""
+
+def sigmoid(input: object) -> Tensor:
+    """1 / (1 + exp(-x))."""
+
+def sign(input: object) -> Tensor:
+    """-1, 0 or 1."""
+
+def sgn(input: object) -> Tensor:
+    """-1, 0 or 1."""
+
+def signbit(input: object) -> Tensor:
+    """True where the sign is set, -0 included."""
+
+def silu(input: object) -> Tensor:
+    """x sigmoid(x)."""
+
+def sin(input: object) -> Tensor:
+    """Sine."""
+
+def sinc(input: object) -> Tensor:
+    """sin(pi x) / (pi x), 1 at 0."""
+
+def sinh(input: object) -> Tensor:
+    """Hyperbolic sine."""
+
+def softplus(input: object, beta: builtins.float = 1, threshold: builtins.float = 20) -> Tensor:
+    """
+    log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+    """
+
+def sqrt(input: object) -> Tensor:
+    """Square root."""
+
+def square(input: object) -> Tensor:
+    """x x."""
+
+def tan(input: object) -> Tensor:
+    """Tangent."""
+
+def tanh(input: object) -> Tensor:
+    """Hyperbolic tangent."""
+
+def trunc(input: object) -> Tensor:
+    """The next integer towards 0."""
+
+def fix(input: object) -> Tensor:
+    """The next integer towards 0."""
+
+def add(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x + y."""
+
+def atan2(input: object, other: object) -> Tensor:
+    """The angle of the point (y, x), in all four quadrants."""
+
+def arctan2(input: object, other: object) -> Tensor:
+    """The angle of the point (y, x), in all four quadrants."""
+
+def bitwise_and(input: object, other: object) -> Tensor:
+    """Bits set in both."""
+
+def bitwise_left_shift(input: object, other: object) -> Tensor:
+    """Bits of x moved up by y places."""
+
+def bitwise_or(input: object, other: object) -> Tensor:
+    """Bits set in one or both."""
+
+def bitwise_right_shift(input: object, other: object) -> Tensor:
+    """Bits of x moved down by y places, the sign kept."""
+
+def bitwise_xor(input: object, other: object) -> Tensor:
+    """Bits set in one of both."""
+
+def div(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+def divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+def true_divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+def eq(input: object, other: object) -> Tensor:
+    """x == y."""
+
+def equal_to(input: object, other: object) -> Tensor:
+    """x == y."""
+
+def floor_divide(input: object, other: object) -> Tensor:
+    """The integer below x / y."""
+
+def fmax(input: object, other: object) -> Tensor:
+    """The larger number; NaN only where both are."""
+
+def fmin(input: object, other: object) -> Tensor:
+    """The smaller number; NaN only where both are."""
+
+def fmod(input: object, other: object) -> Tensor:
+    """The rest of x / y, with the sign of x."""
+
+def ge(input: object, other: object) -> Tensor:
+    """x >= y."""
+
+def greater_equal(input: object, other: object) -> Tensor:
+    """x >= y."""
+
+def gt(input: object, other: object) -> Tensor:
+    """x > y."""
+
+def greater(input: object, other: object) -> Tensor:
+    """x > y."""
+
+def le(input: object, other: object) -> Tensor:
+    """x <= y."""
+
+def less_equal(input: object, other: object) -> Tensor:
+    """x <= y."""
+
+def logaddexp(input: object, other: object) -> Tensor:
+    """log(exp(x) + exp(y))."""
+
+def logaddexp2(input: object, other: object) -> Tensor:
+    """log2(2^x + 2^y)."""
+
+def logical_and(input: object, other: object) -> Tensor:
+    """True where both are other than 0."""
+
+def logical_or(input: object, other: object) -> Tensor:
+    """True where one is other than 0."""
+
+def logical_xor(input: object, other: object) -> Tensor:
+    """True where exactly one is other than 0."""
+
+def lt(input: object, other: object) -> Tensor:
+    """x < y."""
+
+def less(input: object, other: object) -> Tensor:
+    """x < y."""
+
+def maximum(input: object, other: object) -> Tensor:
+    """The larger number; NaN where one is."""
+
+def minimum(input: object, other: object) -> Tensor:
+    """The smaller number; NaN where one is."""
+
+def mul(input: object, other: object) -> Tensor:
+    """x y."""
+
+def multiply(input: object, other: object) -> Tensor:
+    """x y."""
+
+def ne(input: object, other: object) -> Tensor:
+    """x != y."""
+
+def not_equal(input: object, other: object) -> Tensor:
+    """x != y."""
+
+def nextafter(input: object, other: object) -> Tensor:
+    """The next number after x, towards y."""
+
+def pow(input: object, other: object) -> Tensor:
+    """x to the power of y."""
+
+def remainder(input: object, other: object) -> Tensor:
+    """The rest of x / y, with the sign of y."""
+
+def sub(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x - y."""
+
+def subtract(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x - y."""
+
+def trunc_divide(input: object, other: object) -> Tensor:
+    """The integer next to x / y, towards 0."""
+
+def where(condition: object, input: object, other: object) -> Tensor:
+    """Choose input where the condition is true, other elsewhere."""
+
+def clamp(input: object, min: object = None, max: object = None) -> Tensor:
+    """Move the elements into [min, max]; NaN stays."""
+
+def clip(input: object, min: object = None, max: object = None) -> Tensor:
+    """The same as clamp."""
+
+def lerp(input: object, end: object, weight: object) -> Tensor:
+    """input + weight (end - input), exact at both ends."""
+
+def any(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """True where a slice has an element other than 0."""
+
+def all(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """True where a slice has no element that is 0."""
+
+def equal(input: object, other: object) -> builtins.bool:
+    """Whether both have one shape and equal elements."""
+
+def isclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
+    """True where the elements differ by at most atol + rtol abs(other)."""
+
+def allclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+    """Whether all elements differ by at most atol + rtol abs(other)."""
+
+def matmul(input: object, other: object) -> Tensor:
+    """
+    The product of matrices or vectors; leading dims are a batch and broadcast.
+    """
+
+def mm(input: object, mat2: object) -> Tensor:
+    """The product of two matrices."""
+
+def bmm(input: object, mat2: object) -> Tensor:
+    """The products of two batches of matrices."""
+
+def mv(input: object, vec: object) -> Tensor:
+    """The product of a matrix and a vector."""
+
+def dot(input: object, tensor: object) -> Tensor:
+    """The sum of the products of two vectors' elements."""
+
+def outer(input: object, vec2: object) -> Tensor:
+    """The matrix of all products of two vectors' elements."""
+
+def linear(input: object, weight: object, bias: object = None) -> Tensor:
+    """
+    The last dim multiplied by the transpose of a weight matrix, plus a bias.
+    """
+
+def einsum(equation: str, *operands: object) -> Tensor:
+    """Sums of products by Einstein's convention."""
+
+def index_select(input: object, dim: builtins.int, index: object) -> Tensor:
+    """The slices of one dim that a vector of indices names."""
+
+def gather(input: object, dim: builtins.int, index: object) -> Tensor:
+    """Elements whose place along one dim is given for each."""
+
+def take_along_dim(input: object, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+    """The same as gather, with broadcasting."""
+
+def scatter(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
+    """Write elements to places along one dim that are given for each."""
+
+def scatter_add(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
+    """Add elements to places along one dim that are given for each."""
+
+def index_add(input: object, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
+    """Add slices to those that a vector of indices names."""
+
+def index_copy(input: object, dim: builtins.int, index: object, source: object) -> Tensor:
+    """Write slices in place of those that a vector of indices names."""
+
+def index_fill(input: object, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
+    """Write one value into the slices that a vector of indices names."""
+
+def masked_select(input: object, mask: object) -> Tensor:
+    """The elements where a mask is true, as a vector."""
+
+def masked_fill(input: object, mask: object, value: object) -> Tensor:
+    """Write one value where a mask is true."""
+
+def nonzero(input: object, *, as_tuple: builtins.bool = False) -> Any:
+    """
+    The indices of the elements that are not 0, as rows or as a vector for each dim.
+    """
+
+def sort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[Tensor, Tensor]:
+    """
+    The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
+    """
+
+def argsort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
+    """
+    The indices that sort one dim; equal elements keep their order, NaN is the greatest.
+    """
+
+def topk(input: object, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[Tensor, Tensor]:
+    """
+    The largest or smallest elements of one dim in order, and where they stood.
+    """
+
+def unique(input: object, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Any:
+    """
+    The different elements, or slices of one dim, in order; which of them each one is, and how many there are of each.
+    """
+
+def searchsorted(sorted_sequence: object, values: object, *, right: builtins.bool = False, side: str | None = None, out_int32: builtins.bool = False) -> Tensor:
+    """Where values would be put into sorted sequences to keep them sorted."""
+
+def bucketize(input: object, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> Tensor:
+    """Between which of the sorted boundaries each element lies."""
+
+def cat(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor:
+    """Join tensors along one dim."""
+
+def stack(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor:
+    """Join tensors of one shape along a new dim."""
+
+def hstack(tensors: Sequence[object]) -> Tensor:
+    """Join tensors column by column."""
+
+def vstack(tensors: Sequence[object]) -> Tensor:
+    """Join tensors row by row."""
+
+def split(input: object, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of parts of one size, or of a list of sizes, of one dim."""
+
+def chunk(input: object, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of at most so many parts of one dim."""
+
+def unbind(input: object, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of the elements of one dim, which disappears."""
+
+def movedim(input: object, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """A view with dims moved to other places."""
+
+def swapaxes(input: object, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+    """A view with two dims swapped."""
+
+def unflatten(input: object, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
+    """Cut a dim into several."""
+
+def diagonal(input: object, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
+    """A view of the diagonal of two dims, as the last dim."""
+
+def meshgrid(*tensors: object, indexing: str = 'ij') -> tuple[Tensor, ...]:
+    """Views of vectors repeated over the grid of all of them."""
+
+def flip(input: object, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+    """Reverse the order of the elements along dims."""
+
+def roll(input: object, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+    """
+    Move the elements along dims; what leaves at one end enters at the other.
+    """
+
+def repeat(input: object, *repeats: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Put copies of a tensor side by side."""
+
+def tile(input: object, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Put copies of a tensor side by side; missing repeats are 1."""
+
+def repeat_interleave(input: object, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+    """Repeat every element, in a row."""
+
+def tril(input: object, diagonal: builtins.int = 0) -> Tensor:
+    """The lower triangle of the last two dims; zeros above."""
+
+def triu(input: object, diagonal: builtins.int = 0) -> Tensor:
+    """The upper triangle of the last two dims; zeros below."""
+
+class Generator:
+    """
+    A source of random numbers: a seed, and how much of its sequence has been used.
+    """
+
+    def __init__(self, seed: builtins.int | None = None) -> None: ...
+
+    def manual_seed(self, seed: builtins.int) -> Generator:
+        """Begin the sequence of a seed."""
+
+    def seed(self) -> builtins.int:
+        """Begin the sequence of a seed from the operating system, and return it."""
+
+    def initial_seed(self) -> builtins.int:
+        """The seed."""
+
+    def get_state(self) -> tuple[builtins.int, builtins.int]:
+        """
+        Everything there is to save: the seed, and how much of the sequence has been used.
+        """
+
+    def set_state(self, state: tuple[builtins.int, builtins.int]) -> Generator:
+        """Continue where another generator was when it gave this state."""
+
+    def __getstate__(self) -> tuple[builtins.int, builtins.int]: ...
+
+    def __setstate__(self, state: tuple[builtins.int, builtins.int]) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+default_generator: Generator = ...
+
+def manual_seed(seed: builtins.int) -> None:
+    """Begin the sequence of a seed, for calls that are given no generator."""
+
+def rand(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Numbers uniform in [0, 1)."""
+
+def randn(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Standard normal numbers."""
+
+def rand_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Numbers uniform in [0, 1) with the shape of input."""
+
+def randn_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Standard normal numbers with the shape of input."""
+
+def normal(mean: object = 0.0, std: object = 1.0, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Normal numbers; mean and std may be tensors."""
+
+def randint(low: builtins.int, high: builtins.int | None = None, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """
+    Integers in [low, high), or in [0, low): randint(10, (3,)) or randint(2, 10, (3,)).
+    """
+
+def randint_like(input: object, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """Integers in [low, high) with the shape of input."""
+
+def bernoulli(input: object, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """1 with the probabilities in input, or with probability p; otherwise 0."""
+
+def randperm(n: builtins.int, *, generator: Generator | None = None) -> Tensor:
+    """The integers 0, …, n - 1 in a random order."""
+
+def multinomial(input: object, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None) -> Tensor:
+    """Draw indices with probabilities proportional to the weights in input."""
+
+def dropout(input: object, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> Tensor:
+    """
+    Set elements to 0 with probability p and scale the others by 1 / (1 - p).
+    """
 
 class MaskedTensor:
     """Data and a mask that tells which elements count (True = counts)."""
@@ -305,13 +1875,18 @@ def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
 def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None) -> Tensor:
     """Which outputs of a masked operator have an element that counts."""
 
+def sum(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Add the elements that count."""
+
 version: str = '0.1.0'
 
 def info() -> dict[str, Any]:
     """Version, instruction sets and threads."""
 
 def ops() -> list[dict[str, Any]]:
-    """The masked operators: name, family, summary, signature."""
+    """
+    Every operator: name, family, summary, signature, aliases, and what it can do.
+    """
 
 def num_threads() -> builtins.int:
     """How many threads operators use."""
@@ -335,12 +1910,3 @@ def trim_pool() -> None:
 
 def pool_statistics() -> dict[str, builtins.int]:
     """Counters of large blocks of memory."""
-
-class no_grad:
-    """A context in which nothing is recorded for gradients."""
-
-    def __init__(self) -> None: ...
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *args: object) -> None: ...

@@ -37,11 +37,18 @@ nb::object dtype_object(DType dtype);
 void bind_errors(nb::module_& m);
 void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
+void bind_autograd(nb::module_& m);
 void bind_create(nb::module_& m);
+void bind_gather(nb::module_& m);
+void bind_masking(nb::module_& m);
+void bind_sort(nb::module_& m);
+void bind_search(nb::module_& m);
 void bind_join(nb::module_& m);
 void bind_elementwise(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_random(nb::module_& m);
 void bind_shape(nb::module_& m);
 void bind_system(nb::module_& m);
 

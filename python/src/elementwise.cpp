@@ -36,7 +36,10 @@ bool is_operand(nb::handle object) {
 }
 
 std::int64_t work_of(const Operand& x, const Operand& y) {
-  return std::max(x.tensor().size(), y.tensor().size());
+  const auto size = [](const Operand& operand) {
+    return operand.is_number() ? 1 : operand.tensor().size();
+  };
+  return std::max(size(x), size(y));
 }
 
 /// A parameter of a unary operator: a number, one of its words, or None for the default.
@@ -86,7 +89,7 @@ void define_unary(nb::module_& m, const Unary& op, const char* name, std::index_
   const std::string method = method_signature(name, typed);
   const std::string in_place = method_signature(fmt::format("{}_", name), typed);
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
-  m.def(name, call, "input"_a, (nb::arg(op.parameters[i].name).none() = nb::none())...,
+  m.def(name, call, "input"_a.none(), (nb::arg(op.parameters[i].name).none() = nb::none())...,
         nb::sig(function.c_str()), op.summary);
   tensor.def(name, call, (nb::arg(op.parameters[i].name).none() = nb::none())...,
              nb::sig(method.c_str()), op.summary);
@@ -114,9 +117,24 @@ struct BinaryCall {
   Operand y;
 };
 
+/// alpha y; a product of numbers stays a number.
+Operand scaled(const Binary& op, const Operand& y, Scalar alpha) {
+  if (!y.is_number()) return ops::mul(y, alpha);
+  const Scalar number = y.number();
+  if (is_floating(number.natural_dtype()) || is_floating(alpha.natural_dtype())) {
+    return number.to<double>() * alpha.to<double>();
+  }
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(number.to<std::int64_t>(), alpha.to<std::int64_t>(), &product)) {
+    throw ValueError("{}: expected alpha times other to fit 64 bits, got {} times {}", op.name,
+                     alpha.to<std::int64_t>(), number.to<std::int64_t>());
+  }
+  return product;
+}
+
 BinaryCall with_option(const Binary& op, const Operand& y, nb::handle option) {
   if (option.is_none()) return {&op, y};
-  if (op.kernel != ops::BinaryOp::div) return {&op, ops::mul(y, scalar_from(op.name, option))};
+  if (op.kernel != ops::BinaryOp::div) return {&op, scaled(op, y, scalar_from(op.name, option))};
   if (option.equal(nb::str("floor"))) return {&ops::floor_divide, y};
   if (option.equal(nb::str("trunc"))) return {&ops::trunc_divide, y};
   throw ValueError("div: expected rounding_mode as None, 'floor' or 'trunc', got {}",
@@ -144,10 +162,11 @@ void define_binary(nb::module_& m, const Binary& op, const char* name) {
   const std::string in_place = method_signature(fmt::format("{}_", name), typed);
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   const auto add = [&](const auto& call, const auto& call_in_place, const auto&... extra) {
-    m.def(name, call, "input"_a, "other"_a, extra..., nb::sig(function.c_str()), op.summary);
-    tensor.def(name, call, "other"_a, extra..., nb::sig(method.c_str()), op.summary);
+    m.def(name, call, "input"_a.none(), "other"_a.none(), extra..., nb::sig(function.c_str()),
+          op.summary);
+    tensor.def(name, call, "other"_a.none(), extra..., nb::sig(method.c_str()), op.summary);
     if (op.is_in_place) {
-      tensor.def(fmt::format("{}_", name).c_str(), call_in_place, "other"_a, extra...,
+      tensor.def(fmt::format("{}_", name).c_str(), call_in_place, "other"_a.none(), extra...,
                  nb::sig(in_place.c_str()), op.summary);
     }
   };
@@ -230,7 +249,7 @@ void bind_selection(nb::module_& m) {
         return without_gil(std::max(chooses->size(), work_of(x, y)),
                            [&] { return ops::where(*chooses, x, y); });
       },
-      "condition"_a, "input"_a, "other"_a);
+      "condition"_a.none(), "input"_a.none(), "other"_a.none());
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   tensor.def(
       "where",
@@ -240,7 +259,7 @@ void bind_selection(nb::module_& m) {
         const Operand y = operand_from("where", other);
         return without_gil(work_of(x, y), [&] { return ops::where(*chooses, x, y); });
       },
-      "condition"_a, "other"_a,
+      "condition"_a.none(), "other"_a.none(),
       nb::sig("def where(self, condition: object, other: object) -> Tensor"),
       "This tensor where the condition is true, other elsewhere.");
   for (const char* const name : {"clamp", "clip"}) {
@@ -268,20 +287,21 @@ void bind_selection(nb::module_& m) {
         const Operand w = operand_from("lerp", weight);
         return without_gil(x->size(), [&] { return ops::lerp(*x, y, w); });
       },
-      "end"_a, "weight"_a);
+      "end"_a.none(), "weight"_a.none());
   define_in_place(
       "lerp",
       +[](Tensor& x, nb::handle end, nb::handle weight) {
         ops::lerp_(x, operand_from("lerp", end), operand_from("lerp", weight));
       },
-      "end"_a, "weight"_a);
+      "end"_a.none(), "weight"_a.none());
 }
 
 }  // namespace
 
 Operand operand_from(const char* operation, nb::handle object) {
   if (is_number(object)) return scalar_from(operation, object);
-  return *TensorArgument(operation, object);
+  if (const Tensor* const tensor = tensor_in(object)) return *tensor;
+  return as_tensor(operation, object);
 }
 
 void bind_elementwise(nb::module_& m) {

@@ -2,90 +2,83 @@
 
 #include <fmt/format.h>
 
-#include "bindings.h"
 #include "loup/base/error.h"
+#include "loup/ops/copy.h"
+#include "loup/ops/index.h"
 #include "loup/ops/views.h"
+#include "loup/tensor/create.h"
 
 namespace loup::python {
 
 namespace {
 
-bool is_ellipsis(nb::handle item) { return item.ptr() == Py_Ellipsis; }
-
-/// An end beyond the range of int64 means as far as there are elements.
-std::optional<std::int64_t> slice_end(nb::handle end) {
-  if (end.is_none()) return std::nullopt;
-  if (PyLong_Check(end.ptr()) == 0) return integer_from("slice", end);
-  return PyNumber_AsSsize_t(end.ptr(), nullptr);
+/// An end or a step beyond the range of int64 means as far as there are elements.
+std::optional<std::int64_t> clipped(nb::handle number) {
+  if (number.is_none()) return std::nullopt;
+  if (PyLong_Check(number.ptr()) == 0) return integer_from("slice", number);
+  return PyNumber_AsSsize_t(number.ptr(), nullptr);
 }
 
-/// Applies the items of an index one by one; `dim` is where the next one acts.
-class Indexer {
- public:
-  explicit Indexer(const Tensor& x) : result_(x) {}
+ops::Slice slice_from(nb::handle item) {
+  return {clipped(item.attr("start")), clipped(item.attr("stop")),
+          clipped(item.attr("step")).value_or(1)};
+}
 
-  void apply(nb::handle item) {
-    if (item.is_none()) {
-      new_dims_.push_back(dim_ + new_dims_.size());
-    } else if (PySlice_Check(item.ptr())) {
-      require_dim();
-      const nb::object step = item.attr("step");
-      result_ =
-          ops::slice(result_, dim_++, slice_end(item.attr("start")), slice_end(item.attr("stop")),
-                     step.is_none() ? 1 : integer_from("slice", step));
-    } else if (PyIndex_Check(item.ptr()) != 0 && !PyBool_Check(item.ptr())) {
-      require_dim();
-      result_ = ops::select(result_, dim_, integer_from("index", item));
-    } else {
-      throw_type_error("index: expected None, Ellipsis, ints and slices, got {}", class_name(item));
-    }
-  }
-  void skip(int dims) { dim_ += dims; }
-  /// New dims come last: with those that ints remove there might be too many on the way.
-  Tensor result() const {
-    Tensor result = result_;
-    for (const std::int64_t dim : new_dims_) result = ops::unsqueeze(result, dim);
-    return result;
-  }
+bool is_integer(nb::handle item) {
+  return PyIndex_Check(item.ptr()) != 0 && !PyBool_Check(item.ptr());
+}
 
- private:
-  void require_dim() const {
-    if (dim_ >= result_.ndim()) {
-      throw IndexError("index: expected at most {} indices, got more", result_.ndim());
-    }
-  }
+/// A list without elements holds indices, not floats.
+Tensor tensor_from(nb::handle item) {
+  Tensor x = as_tensor("index", item);
+  const bool is_list = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr());
+  return is_list && x.size() == 0 ? ops::to(x, DType::i64) : x;
+}
 
-  Tensor result_;
-  int dim_ = 0;
-  Dims new_dims_;
-};
+ops::Index item_from(nb::handle item) {
+  PyObject* const o = item.ptr();
+  if (item.is_none()) return ops::new_dim;
+  if (o == Py_Ellipsis) return ops::ellipsis;
+  if (PySlice_Check(o)) return slice_from(item);
+  if (PyBool_Check(o)) return full({}, o == Py_True);
+  if (tensor_in(item) != nullptr) return *tensor_in(item);
+  // Arrays of one element have __index__ too.
+  if (is_integer(item) && !nb::hasattr(item, "__len__")) return integer_from("index", item);
+  if (PyFloat_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) {
+    throw_type_error(
+        "index: expected None, Ellipsis, ints, slices and tensors of ints or bool, got {}",
+        class_name(item));
+  }
+  return tensor_from(item);
+}
+
+std::vector<ops::Index> items_from(nb::handle key) {
+  std::vector<ops::Index> items;
+  if (!PyTuple_Check(key.ptr())) {
+    items.push_back(item_from(key));
+    return items;
+  }
+  for (nb::handle item : nb::borrow<nb::tuple>(key)) items.push_back(item_from(item));
+  return items;
+}
 
 }  // namespace
 
 Tensor index(const Tensor& x, nb::handle key) {
-  Indexer indexer(x);
-  if (!PyTuple_Check(key.ptr())) {
-    if (!is_ellipsis(key)) indexer.apply(key);
-    return indexer.result();
+  if (PyLong_CheckExact(key.ptr()) && x.ndim() > 0) {
+    return ops::select(x, 0, integer_from("index", key));
   }
-  int consumed = 0;
-  int ellipses = 0;
-  for (nb::handle item : nb::borrow<nb::tuple>(key)) {
-    ellipses += is_ellipsis(item) ? 1 : 0;
-    consumed += is_ellipsis(item) || item.is_none() ? 0 : 1;
-  }
-  if (ellipses > 1) throw IndexError("index: expected at most one Ellipsis, got {}", ellipses);
-  if (consumed > x.ndim()) {
-    throw IndexError("index: expected at most {} indices, got {}", x.ndim(), consumed);
-  }
-  for (nb::handle item : nb::borrow<nb::tuple>(key)) {
-    if (is_ellipsis(item)) {
-      indexer.skip(x.ndim() - consumed);
-    } else {
-      indexer.apply(item);
-    }
-  }
-  return indexer.result();
+  const std::vector<ops::Index> items = items_from(key);
+  return without_gil(x.size(), [&] { return ops::index(x, items); });
+}
+
+void set_index(Tensor& x, nb::handle key, nb::handle value) {
+  const std::vector<ops::Index> items = items_from(key);
+  const bool is_number =
+      PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr());
+  const Tensor source =
+      is_number ? full({}, scalar_from("setitem", value), x.dtype()) : as_tensor("setitem", value);
+  without_gil(x.size(), [&] { ops::index_put_(x, items, source); });
 }
 
 }  // namespace loup::python

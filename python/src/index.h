@@ -4,7 +4,10 @@
 
 namespace loup::python {
 
-/// x[key] as a view: None, Ellipsis, ints and slices with positive steps.
+/// x[key]: None, Ellipsis, ints, slices with positive steps, and what becomes a tensor of ints or
+/// bool.
 Tensor index(const Tensor& x, nb::handle key);
+/// x[key] = value.
+void set_index(Tensor& x, nb::handle key, nb::handle value);
 
 }  // namespace loup::python

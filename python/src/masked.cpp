@@ -168,7 +168,7 @@ void bind_masked_tensor(nb::module_& m) {
           "backward",
           [](const MaskedTensor& x) {
             const nb::gil_scoped_release release;
-            autograd::backward(x.get_data());
+            autograd::backward(x.get_data(), {.mask = x.get_mask()});
           },
           "Add the gradient of this tensor to every leaf it was computed from.")
       .def(
@@ -215,6 +215,7 @@ void bind_masked(nb::module_& m) {
     std::visit(
         [&](const auto* op) {
           define(functions, *op, "input: object", "typing.Any", "input"_a.none());
+          define(m, *op, "input: object", "typing.Any", "input"_a.none());
           define(tensor, *op, "self", "Tensor");
           define(masked_tensor, *op, "self", "MaskedTensor");
         },

@@ -9,11 +9,18 @@ NB_MODULE(_loup, m) {
   python::bind_errors(m);
   python::bind_dtype(m);
   python::bind_tensor(m);
+  python::bind_autograd(m);
   python::bind_create(m);
   python::bind_elementwise(m);
   python::bind_logic(m);
+  python::bind_linalg(m);
+  python::bind_gather(m);
+  python::bind_masking(m);
+  python::bind_sort(m);
+  python::bind_search(m);
   python::bind_join(m);
   python::bind_shape(m);
+  python::bind_random(m);
   python::bind_masked(m);
   python::bind_system(m);
 }

@@ -1,11 +1,8 @@
-#include <memory>
-#include <vector>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
-#include "loup/autograd/node.h"
 #include "loup/base/parallel.h"
 #include "loup/kernels/targets.h"
 #include "loup/masked/ops.h"
@@ -56,22 +53,6 @@ nb::dict pool_statistics() {
   return result;
 }
 
-/// `with loup.no_grad():`
-class NoGrad {
- public:
-  NoGrad() = default;
-  NoGrad(const NoGrad&) = delete;
-  NoGrad& operator=(const NoGrad&) = delete;
-  void enter() { scopes_.push_back(std::make_unique<autograd::RecordingScope>(false)); }
-  void exit() {
-    if (!scopes_.empty()) scopes_.pop_back();
-  }
-
- private:
-  std::vector<std::unique_ptr<autograd::RecordingScope>>
-      scopes_;  // one object may be entered twice
-};
-
 }  // namespace
 
 void bind_system(nb::module_& m) {
@@ -90,12 +71,6 @@ void bind_system(nb::module_& m) {
   m.def("trim_pool", memory::trim_pool, "Return all freed memory to the system.");
   m.def("pool_statistics", pool_statistics, nb::sig("def pool_statistics() -> dict[str, int]"),
         "Counters of large blocks of memory.");
-  nb::class_<NoGrad>(m, "no_grad", "A context in which nothing is recorded for gradients.")
-      .def(nb::init<>())
-      .def("__enter__", &NoGrad::enter)
-      .def(
-          "__exit__", [](NoGrad& self, const nb::args&) { self.exit(); },
-          nb::sig("def __exit__(self, *args: object) -> None"));
 }
 
 }  // namespace loup::python

@@ -6,8 +6,6 @@
 
 #include "bindings.h"
 #include "index.h"
-#include "loup/autograd/backward.h"
-#include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/io/dlpack.h"
 #include "loup/ops/copy.h"
@@ -53,15 +51,6 @@ nb::object to_integer(const Tensor& x) {
   PyObject* const integer = PyLong_FromDouble(x.item<double>());
   if (integer == nullptr) throw nb::python_error();
   return nb::steal(integer);
-}
-
-void set_item(const Tensor& x, nb::handle key, nb::handle value) {
-  const Tensor view = index(x, key);
-  if (PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) {
-    ops::fill_(view, scalar_from("setitem", value));
-  } else {
-    ops::copy_(view, *TensorArgument("setitem", value));
-  }
 }
 
 Tensor to_dtype(const Tensor& x, DType dtype) {
@@ -148,7 +137,7 @@ void bind_views(nb::class_<Tensor>& tensor) {
           "The dims in reverse order.")
       .def("__getitem__", index, "key"_a.none(),
            nb::sig("def __getitem__(self, key: typing.Any) -> Tensor"))
-      .def("__setitem__", set_item, "key"_a.none(), "value"_a,
+      .def("__setitem__", set_index, "key"_a.none(), "value"_a,
            nb::sig("def __setitem__(self, key: typing.Any, value: object) -> None"));
 }
 
@@ -162,7 +151,6 @@ void bind_copies(nb::class_<Tensor>& tensor) {
           "contiguous",
           [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::contiguous(x); }); },
           "The tensor itself when contiguous, otherwise a copy.")
-      .def("detach", &Tensor::detach, "The same elements without a gradient record.")
       .def(
           "to",
           [](const Tensor& x, nb::handle dtype) {
@@ -230,50 +218,6 @@ void bind_exchange(nb::class_<Tensor>& tensor) {
           "Address of the first element.");
 }
 
-void bind_gradients(nb::class_<Tensor>& tensor) {
-  tensor
-      .def_prop_rw(
-          "requires_grad", &Tensor::requires_grad,
-          [](Tensor& x, bool value) { autograd::set_requires_grad(x, value); },
-          "Whether operations on this tensor are recorded for gradients.")
-      .def(
-          "requires_grad_",
-          [](nb::handle_t<Tensor> self, bool value) {
-            autograd::set_requires_grad(*tensor_in(self), value);
-            return nb::borrow(self);
-          },
-          "requires_grad"_a = true,
-          nb::sig("def requires_grad_(self, requires_grad: bool = True) -> Tensor"))
-      .def_prop_ro("is_leaf",
-                   [](const Tensor& x) { return !x.requires_grad() || x.node()->is_leaf(); })
-      .def_prop_rw(
-          "grad", [](const Tensor& x) { return autograd::grad(x); },
-          [](const Tensor& x, nb::handle value) {
-            if (!value.is_none()) {
-              throw_type_error("grad: expected None, which clears the gradient, got a value");
-            }
-            autograd::set_grad(x, {});
-          },
-          nb::for_setter(nb::arg("value").none()), "The gradient collected so far, or None.")
-      .def(
-          "backward",
-          [](const Tensor& x, nb::handle gradient, bool retain_graph, bool create_graph) {
-            autograd::BackwardOptions options{.gradient = {},
-                                              .mask = {},
-                                              .retain_graph = retain_graph || create_graph,
-                                              .create_graph = create_graph};
-            if (!gradient.is_none()) {
-              options.gradient = ops::to(as_tensor("backward", gradient), x.dtype());
-            }
-            const nb::gil_scoped_release release;
-            autograd::backward(x, options);
-          },
-          "gradient"_a.none() = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
-          nb::sig("def backward(self, gradient: object = None, retain_graph: bool = False, "
-                  "create_graph: bool = False) -> None"),
-          "Add the gradient of this tensor to every leaf it was computed from.");
-}
-
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
@@ -311,7 +255,6 @@ void bind_tensor(nb::module_& m) {
   bind_views(tensor);
   bind_copies(tensor);
   bind_exchange(tensor);
-  bind_gradients(tensor);
 }
 
 }  // namespace loup::python

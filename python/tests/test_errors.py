@@ -158,7 +158,7 @@ BAD_INPUT: dict[str, tuple[Callable[[], object], type, str, str]] = {
     "assignment to a read-only import": (
         lambda: write_item(read_only()),
         loup.ValueError,
-        "fill_: expected ",
+        "index_put_: expected ",
         "got a read-only",
     ),
     "item of many elements": (
@@ -182,8 +182,8 @@ BAD_INPUT: dict[str, tuple[Callable[[], object], type, str, str]] = {
     "writing to a leaf": (
         lambda: loup.zeros(2).requires_grad_().fill_(1),
         loup.StateError,
-        "fill_: expected a tensor outside of the gradient record",
-        "got one that requires grad",
+        "fill_: expected a tensor that may change while gradients are recorded",
+        "got a leaf that requires grad",
     ),
     "number of threads": (
         lambda: loup.set_num_threads(0),

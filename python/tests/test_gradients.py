@@ -32,10 +32,59 @@ def test_gradients_accumulate_until_they_are_cleared() -> None:
     assert x.grad.tolist() == [1, 1]
 
 
-def test_a_gradient_can_only_be_cleared() -> None:
+def test_a_gradient_can_be_set() -> None:
     x = loup.ones(2).requires_grad_()
-    with pytest.raises(TypeError, match="grad: expected None, which clears the gradient, got"):
-        x.grad = loup.ones(2)
+    mine = loup.tensor([5.0, 6.0])
+    x.grad = mine
+    x.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [6, 7]
+    assert mine.tolist() == [6, 7]  # shared, and added to in place
+
+
+def test_a_gradient_that_is_set_must_fit() -> None:
+    x = loup.ones(2).requires_grad_()
+    with pytest.raises(
+        loup.ShapeError, match=r"grad: expected a gradient of shape \[2\], got \[3\]"
+    ):
+        x.grad = loup.ones(3)
+    with pytest.raises(loup.DTypeError, match="grad: expected a gradient of float32, got float64"):
+        x.grad = loup.ones(2, "float64")
+    with pytest.raises(TypeError, match="grad: expected a Tensor, got list"):
+        x.grad = [1, 2]  # type: ignore[assignment]
+    with pytest.raises(loup.StateError, match="grad: expected a tensor that requires grad, got"):
+        loup.ones(2).grad = loup.ones(2)
+    y = loup.ones(2)
+    y.grad = None
+    assert y.grad is None
+
+
+def test_detach_in_place_forgets_the_record() -> None:
+    x = loup.ones(2).requires_grad_()
+    y = x * 2
+    assert y.detach_() is y
+    assert not y.requires_grad
+
+
+def test_backward_may_be_limited_to_inputs() -> None:
+    x, y = loup.ones(2).requires_grad_(), loup.full(2, 3.0).requires_grad_()
+    z = x * y
+    (z * z).sum().backward(inputs=[x, z])
+    assert x.grad is not None
+    assert z.grad is not None
+    assert x.grad.tolist() == [18, 18]
+    assert z.grad.tolist() == [6, 6]
+    assert y.grad is None
+    (x * y).sum().backward(inputs=x)
+    assert x.grad.tolist() == [21, 21]
+
+
+def test_backward_of_several_tensors() -> None:
+    x = loup.ones(2).requires_grad_()
+    y = x * 2
+    loup.autograd.backward([y, (y * x).sum()], [[10, 20], None])
+    assert x.grad is not None
+    assert x.grad.tolist() == [24, 44]
 
 
 def test_leaves_are_what_the_user_made() -> None:

@@ -332,21 +332,43 @@ def test_refuses_targets_that_do_not_run_here() -> None:
 
 
 def test_ops_describe_every_operator() -> None:
-    assert [op["name"] for op in loup.ops()] == ["sum"]
+    names = [op["name"] for op in loup.ops()]
+    assert len(set(names)) == len(names)
+    assert {"sum", "exp", "add", "where", "cat"} <= set(names)
     for op in loup.ops():
-        assert set(op) == {"name", "family", "summary", "signature", "differentiable"}
-        assert op["signature"].startswith("(input")
+        assert set(op) == {
+            "name",
+            "family",
+            "summary",
+            "signature",
+            "aliases",
+            "masked",
+            "differentiable",
+            "in_place",
+        }
+        assert op["signature"].startswith("(")
         assert op["summary"].endswith(".")
 
 
 @pytest.mark.parametrize("op", loup.ops(), ids=lambda op: op["name"])
-def test_every_operator_is_a_function_and_a_method(op: dict) -> None:
+def test_every_operator_is_where_it_says(op: dict) -> None:
+    for name in [op["name"], *op["aliases"]]:
+        is_method_only = name.endswith("_")
+        found = getattr(loup.Tensor if is_method_only else loup, name)
+        assert op["summary"] in found.__doc__
+        if op["signature"].startswith("(input"):
+            assert callable(getattr(loup.Tensor, name))
+        if op["in_place"]:
+            assert callable(getattr(loup.Tensor, name + "_"))
+
+
+@pytest.mark.parametrize("op", [op for op in loup.ops() if op["masked"]], ids=lambda op: op["name"])
+def test_every_masked_operator_is_a_function_and_a_method(op: dict) -> None:
     name = op["name"]
     function = getattr(loup.masked, name)
     assert function.__module__ == "loup.masked"
     assert op["summary"] in function.__doc__
     assert name in loup.masked.__all__
-    assert callable(getattr(loup.Tensor, name))
     assert callable(getattr(loup.MaskedTensor, name))
 
 

@@ -61,6 +61,18 @@ TEST(Axes, AdvanceAddsToWhereTheOperandsStood) {
   EXPECT_EQ(at[0], 27);
 }
 
+TEST(Axes, TakeRemovesAnAxisAndKeepsTheOthersInOrder) {
+  Axes<1> axes;
+  for (const std::int64_t size : {2, 3, 4}) axes.push({size, {size * 10}});
+  EXPECT_EQ(axes.take(1).size, 3);
+  ASSERT_EQ(axes.size(), 2);
+  EXPECT_EQ(axes[0].step[0], 20);
+  EXPECT_EQ(axes[1].step[0], 40);
+  EXPECT_EQ(axes.take(1).size, 4);
+  EXPECT_EQ(axes.take(0).size, 2);
+  EXPECT_TRUE(axes.empty());
+}
+
 TEST(Axes, LeaveOutSizesOfOne) {
   Axes<1> axes;
   axes.push({1, {5}});

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/guarded.h"
@@ -106,13 +107,42 @@ TEST(Copy, ConvertsBetweenAllDTypesContiguously) {
 
 TEST(Copy, ConvertsBetweenAllDTypesWithGaps) {
   expect_pairs_converted({7, 9}, {11, 1}, {30, 2}, 7 * 30);
+  expect_pairs_converted({7, 9}, {40, 2}, {30, 3}, 7 * 40);
 }
 
 TEST(Copy, ConvertsBetweenAllDTypesTransposed) {
-  expect_pairs_converted({40, 35}, {35, 1}, {1, 40}, 40 * 35);
+  test::for_each_target([] {
+    expect_pairs_converted({40, 35}, {35, 1}, {1, 40}, 40 * 35);
+    expect_pairs_converted({40, 35}, {1, 40}, {35, 1}, 40 * 35);
+    expect_pairs_converted({37, 67}, {140, 2}, {1, 40}, 37 * 140);
+  });
 }
 
-TEST(Copy, RepeatsASourceThatStandsStill) { expect_pairs_converted({6, 5}, {5, 1}, {1, 0}, 30); }
+TEST(Copy, ConvertsBackwards) {
+  Random random;
+  Elements from = sample(random, DType::f32, 60);
+  for (const DType to_type : all_dtypes()) {
+    Elements reversed(to_type, 60);
+    Elements straight(to_type, 60);
+    copy({60}, {reversed.data(), to_type, {1}},
+         {from.data() + 59 * sizeof(float), DType::f32, {-1}});
+    copy({60}, {straight.data(), to_type, {1}}, {from.data(), DType::f32, {1}});
+    const std::int64_t bytes = item_bytes(to_type);
+    for (std::int64_t i = 0; i < 60; ++i) {
+      EXPECT_EQ(std::memcmp(reversed.data() + i * bytes, straight.data() + (59 - i) * bytes,
+                            static_cast<std::size_t>(bytes)),
+                0)
+          << name(to_type) << " at " << i;
+    }
+  }
+}
+
+TEST(Copy, RepeatsASourceThatStandsStill) {
+  expect_pairs_converted({6, 5}, {5, 1}, {1, 0}, 30);
+  expect_pairs_converted({6, 5}, {5, 1}, {0, 1}, 30);
+  expect_pairs_converted({6, 50}, {50, 1}, {0, 0}, 300);
+  expect_pairs_converted({3, 2000}, {2000, 1}, {1, 0}, 6000);
+}
 
 TEST(Copy, DoesNothingWithoutElements) {
   float to = 7;
@@ -169,6 +199,48 @@ TEST(Copy, MovesEveryElementOfManyDimsOnEveryNumberOfThreads) {
       }
       ASSERT_EQ(to[static_cast<std::size_t>(at_to)], at_from) << "element " << n;
     }
+  });
+}
+
+/// Copies a contiguous array into one whose dims lie in memory in another order, and expects every
+/// element in its place. Sizes and orders are such that tasks are cut in every way.
+template <class T>
+void expect_permuted(const Shape& shape, const std::vector<int>& order) {
+  Strides to_strides = contiguous_strides(shape);
+  Strides from_strides = Dims::filled(shape.size(), 0);
+  std::int64_t step = 1;
+  for (const int dim : order) {
+    from_strides[dim] = step;
+    step *= shape[dim];
+  }
+  const std::int64_t count = element_count(shape);
+  std::vector<T> from(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i * 7 + 1);
+  std::vector<T> to(from.size());
+  copy(shape, {reinterpret_cast<std::byte*>(to.data()), dtype_of<T>(), to_strides},
+       {reinterpret_cast<std::byte*>(from.data()), dtype_of<T>(), from_strides});
+  for (std::int64_t n = 0; n < count; ++n) {
+    std::int64_t at = 0;
+    for (int d = 0; d < shape.size(); ++d) at += n / to_strides[d] % shape[d] * from_strides[d];
+    ASSERT_EQ(to[static_cast<std::size_t>(n)], from[static_cast<std::size_t>(at)])
+        << "element " << n << " of " << fmt::format("{}", shape);
+  }
+}
+
+TEST(Copy, PermutesDimsOnEveryNumberOfThreads) {
+  test::with_threads({1, 2, 7}, [] {
+    expect_permuted<float>({300, 1000}, {0, 1});
+    expect_permuted<double>({1000, 300}, {0, 1});
+    expect_permuted<float>({512, 512}, {0, 1});
+    expect_permuted<std::int16_t>({70000, 3}, {0, 1});
+    expect_permuted<std::int16_t>({3, 70000}, {0, 1});
+    expect_permuted<float>({64, 48, 80}, {0, 1, 2});
+    expect_permuted<float>({64, 48, 80}, {0, 2, 1});
+    expect_permuted<float>({64, 48, 80}, {1, 0, 2});
+    expect_permuted<float>({64, 48, 80}, {1, 2, 0});
+    expect_permuted<std::uint8_t>({64, 48, 80}, {2, 0, 1});
+    expect_permuted<std::int64_t>({50000, 3, 2}, {1, 0, 2});
+    expect_permuted<std::int64_t>({2, 3, 5, 7, 11, 13}, {3, 1, 4, 0, 2, 5});
   });
 }
 

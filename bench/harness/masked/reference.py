@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .tasks import Array, Case
+from ..case import Array
+from .tasks import MaskedCase
 
 # Keywords that NumPy and jax need before they accept `where=`.
 WHERE_KEYWORDS: dict[str, dict[str, float]] = {
@@ -33,7 +34,7 @@ def _absent(*_: Any, **__: Any) -> Any:
     raise TypeError("no such function")
 
 
-def _by_torch(case: Case, x: Array) -> Array | None:
+def _by_torch(case: MaskedCase, x: Array) -> Array | None:
     try:
         torch = importlib.import_module("torch")
     except ImportError:
@@ -51,7 +52,7 @@ def _by_torch(case: Case, x: Array) -> Array | None:
     return array
 
 
-def reference(case: Case) -> Array | None:
+def reference(case: MaskedCase) -> Array | None:
     """Return the float64 result by NumPy, else by torch.masked; None if neither has the op."""
     x = case.x.astype(np.float64)
     if case.backward:
@@ -65,7 +66,7 @@ def reference(case: Case) -> Array | None:
         return _by_torch(case, x)
 
 
-def error(case: Case, result: Any, expected: Array) -> float:
+def error(case: MaskedCase, result: Any, expected: Array) -> float:
     """Return the largest error over the rows with valid elements, or infinity."""
     got = np.asarray(result, dtype=np.float64)
     if got.shape != expected.shape:

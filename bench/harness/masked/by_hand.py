@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from .peers import OtherTask, Peer, torch_step, torch_tensors
-from .tasks import Case
-from .timing import Call
+from ..case import OtherTask, Peer
+from ..timing import Call
+from .peers import torch_step, torch_tensors
+from .tasks import MaskedCase
 
 Formula = Callable[[Any, Any], Any]
 
 
-def _torch(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
+def _torch(formula: Callable[[Any, MaskedCase], Formula]) -> Callable[[MaskedCase], Call]:
     """Run formula(torch, case)(x, mask) eagerly."""
     return lambda case: torch_step(formula(importlib.import_module("torch"), case), case)
 
 
-def _compiled(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
-    def make(case: Case) -> Call:
+def _compiled(formula: Callable[[Any, MaskedCase], Formula]) -> Callable[[MaskedCase], Call]:
+    def make(case: MaskedCase) -> Call:
         torch = importlib.import_module("torch")
         torch._dynamo.reset()
         return torch_step(torch.compile(formula(torch, case), dynamic=False), case)
@@ -34,10 +35,10 @@ def _compiled(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]
     return make
 
 
-def _mlx(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
+def _mlx(formula: Callable[[Any, MaskedCase], Formula]) -> Callable[[MaskedCase], Call]:
     """Run formula(mlx.core, case)(x, mask) compiled, on the CPU."""
 
-    def make(case: Case) -> Call:
+    def make(case: MaskedCase) -> Call:
         mlx = importlib.import_module("mlx.core")
         mlx.set_default_device(mlx.cpu)
         x = mlx.array(case.x, dtype=getattr(mlx, case.dtype))
@@ -56,7 +57,7 @@ def _mlx(formula: Callable[[Any, Case], Formula]) -> Callable[[Case], Call]:
     return make
 
 
-def _einsum(case: Case) -> str:
+def _einsum(case: MaskedCase) -> str:
     """Return the subscripts of a masked sum, such as "ij,ij->i"."""
     rows = case.dim in (-1, None) and case.x.flags.c_contiguous and case.mask.flags.c_contiguous
     if not rows or case.backward or case.dtype == "int32" or case.mask.shape != case.x.shape:
@@ -66,29 +67,29 @@ def _einsum(case: Case) -> str:
     return f"{letters},{letters}->{''.join(c for c in letters if c not in gone)}"
 
 
-def _sum_where(torch: Any, case: Case) -> Formula:
+def _sum_where(torch: Any, case: MaskedCase) -> Formula:
     def formula(x: Any, mask: Any) -> Any:
         return torch.where(mask, x, 0).sum(dim=case.dim)
 
     return formula
 
 
-def _sum_product(torch: Any, case: Case) -> Formula:
+def _sum_product(torch: Any, case: MaskedCase) -> Formula:
     return lambda x, mask: (x * mask).sum(dim=case.dim)
 
 
-def _sum_einsum(torch: Any, case: Case) -> Formula:
+def _sum_einsum(torch: Any, case: MaskedCase) -> Formula:
     subscripts = _einsum(case)
     return lambda x, mask: torch.einsum(subscripts, x, mask.to(x.dtype))
 
 
-def _sum_einsum_float(case: Case) -> Call:
+def _sum_einsum_float(case: MaskedCase) -> Call:
     torch = importlib.import_module("torch")
     x, mask = torch_tensors(case)
     return Call(torch.einsum, (_einsum(case), x, mask.to(x.dtype)))
 
 
-def _sum_bmm_float(case: Case) -> Call:
+def _sum_bmm_float(case: MaskedCase) -> Call:
     torch = importlib.import_module("torch")
     if case.lengths is None:
         raise OtherTask
@@ -97,7 +98,7 @@ def _sum_bmm_float(case: Case) -> Call:
     return Call(lambda weights, x: torch.bmm(weights, x).squeeze(1), (weights, x))
 
 
-def _sum_slices(case: Case) -> Call:
+def _sum_slices(case: MaskedCase) -> Call:
     torch = importlib.import_module("torch")
     if case.lengths is None:
         raise OtherTask
@@ -113,7 +114,7 @@ def _sum_slices(case: Case) -> Call:
     return Call(slices, (x,))
 
 
-def _sum_numpy_slices(case: Case) -> Call:
+def _sum_numpy_slices(case: MaskedCase) -> Call:
     if case.lengths is None:
         raise OtherTask
     lengths = case.lengths.tolist()
@@ -124,7 +125,7 @@ def _sum_numpy_slices(case: Case) -> Call:
     return Call(slices, (case.x,))
 
 
-def _mlx_sum(mlx: Any, case: Case) -> Formula:
+def _mlx_sum(mlx: Any, case: MaskedCase) -> Formula:
     def formula(x: Any, mask: Any) -> Any:
         return mlx.sum(mlx.where(mask, x, mlx.array(0, dtype=x.dtype)), axis=case.dim)
 

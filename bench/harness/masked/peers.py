@@ -4,36 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..case import NotOffered, Peer
+from ..floors import NUMPY_WHERE, TORCH_MASKED
+from ..timing import Call
 from .reference import TORCH_KEYWORDS, WHERE_KEYWORDS
-from .tasks import Case
-from .timing import Call
-
-OURS = "loup"
-TORCH_MASKED = "torch.masked"
-NUMPY_WHERE = "numpy where="
-
-
-class NotOffered(Exception):
-    """The library has no way to do this task."""
-
-
-class OtherTask(Exception):
-    """The contestant is meant for other tasks; nothing to report."""
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A named way to build the call for a case; raises NotOffered where there is none."""
-
-    name: str
-    library: str
-    make: Callable[[Case], Call]
-    counted: bool = True  # as a candidate for the best peer
+from .tasks import MaskedCase
 
 
 def _offered(module: Any, op: str) -> Callable[..., Any]:
@@ -43,7 +22,7 @@ def _offered(module: Any, op: str) -> Callable[..., Any]:
     return function
 
 
-def ours(case: Case) -> Call:
+def ours(case: MaskedCase) -> Call:
     """Return the call of loup itself."""
     loup = importlib.import_module("loup")
     function = _offered(loup.masked, case.op)
@@ -64,7 +43,7 @@ def ours(case: Case) -> Call:
     return Call(function, (x, case.dim), {"mask": mask})
 
 
-def torch_tensors(case: Case) -> tuple[Any, Any]:
+def torch_tensors(case: MaskedCase) -> tuple[Any, Any]:
     """Return x and mask as torch tensors over the same memory, bfloat16 as a copy."""
     torch = importlib.import_module("torch")
     x, mask = torch.from_numpy(case.x), torch.from_numpy(case.mask)
@@ -75,7 +54,7 @@ def torch_tensors(case: Case) -> tuple[Any, Any]:
     return x, mask
 
 
-def torch_step(function: Callable[[Any, Any], Any], case: Case) -> Call:
+def torch_step(function: Callable[[Any, Any], Any], case: MaskedCase) -> Call:
     """Return the call, with backward if the case asks for it."""
     x, mask = torch_tensors(case)
     if not case.backward:
@@ -89,7 +68,7 @@ def torch_step(function: Callable[[Any, Any], Any], case: Case) -> Call:
     return Call(step, (x, mask))
 
 
-def _torch_masked(case: Case) -> Call:
+def _torch_masked(case: MaskedCase) -> Call:
     torch = importlib.import_module("torch")
     function = _offered(torch.masked, case.op)
     keywords = TORCH_KEYWORDS.get(case.op, {})
@@ -99,7 +78,7 @@ def _torch_masked(case: Case) -> Call:
     return Call(function, (x,), {"dim": case.dim, "mask": mask, **keywords})
 
 
-def _numpy_data(case: Case) -> Any:
+def _numpy_data(case: MaskedCase) -> Any:
     if case.backward:
         raise NotOffered("has no gradients")
     if case.dtype != "bfloat16":
@@ -108,14 +87,14 @@ def _numpy_data(case: Case) -> Any:
     return case.x.astype(ml_dtypes.bfloat16)
 
 
-def _numpy_where(case: Case) -> Call:
+def _numpy_where(case: MaskedCase) -> Call:
     x = _numpy_data(case)
     keywords = WHERE_KEYWORDS.get(case.op, {})
     function = _offered(np, case.op)
     return Call(function, (x,), {"axis": case.dim, "where": case.mask, **keywords})
 
 
-def _numpy_ma(case: Case) -> Call:
+def _numpy_ma(case: MaskedCase) -> Call:
     hidden = ~np.broadcast_to(case.mask, case.x.shape)
     if case.x.flags.f_contiguous:
         hidden = np.asfortranarray(hidden)
@@ -124,7 +103,7 @@ def _numpy_ma(case: Case) -> Call:
     return Call(_offered(x, method), kwargs={"axis": case.dim})
 
 
-def _bottleneck(case: Case) -> Call:
+def _bottleneck(case: MaskedCase) -> Call:
     bottleneck = importlib.import_module("bottleneck")
     if case.backward:
         raise NotOffered("has no gradients")
@@ -136,7 +115,7 @@ def _bottleneck(case: Case) -> Call:
     return Call(function, (x,), {"axis": case.dim})
 
 
-def _one_dimension(case: Case) -> tuple[Any, Any]:
+def _one_dimension(case: MaskedCase) -> tuple[Any, Any]:
     if case.backward:
         raise NotOffered("has no gradients")
     if case.dim is not None and case.x.ndim > 1:
@@ -144,7 +123,7 @@ def _one_dimension(case: Case) -> tuple[Any, Any]:
     return case.x.reshape(-1), case.mask.reshape(-1)
 
 
-def _pyarrow(case: Case) -> Call:
+def _pyarrow(case: MaskedCase) -> Call:
     x, mask = _one_dimension(case)
     pyarrow = importlib.import_module("pyarrow")
     compute = importlib.import_module("pyarrow.compute")
@@ -152,7 +131,7 @@ def _pyarrow(case: Case) -> Call:
     return Call(function, (pyarrow.array(x, mask=~mask),))
 
 
-def _polars(case: Case) -> Call:
+def _polars(case: MaskedCase) -> Call:
     x, mask = _one_dimension(case)
     polars = importlib.import_module("polars")
     series = polars.DataFrame({"x": x, "mask": mask}).select(
@@ -161,7 +140,7 @@ def _polars(case: Case) -> Call:
     return Call(_offered(series, {"amax": "max", "amin": "min"}.get(case.op, case.op)))
 
 
-def _jax(case: Case) -> Call:
+def _jax(case: MaskedCase) -> Call:
     jax = importlib.import_module("jax")
     jnp = importlib.import_module("jax.numpy")
     function = _offered(jnp, case.op)
@@ -187,19 +166,3 @@ PEERS: list[Peer] = [
     Peer("polars", "polars", _polars),
     Peer("jax.jit", "jax", _jax),
 ]
-
-
-def to_array(library: str, value: Any) -> np.ndarray[Any, Any]:
-    """Convert a contestant's result to float64."""
-    if library == "loup":
-        loup = importlib.import_module("loup")
-        return np.asarray(value.to(loup.float64))
-    if library == "torch":
-        array: np.ndarray[Any, Any] = value.detach().double().numpy()
-        return array
-    if library == "mlx":
-        mlx = importlib.import_module("mlx.core")
-        value = np.array(value.astype(mlx.float32) if value.dtype == mlx.bfloat16 else value)
-    if library == "pyarrow":
-        value = value.as_py()
-    return np.asarray(value, dtype=np.float64)

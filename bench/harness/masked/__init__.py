@@ -1,0 +1,1 @@
+"""Masked reductions: beside torch.masked, NumPy and whatever else knows missing values."""

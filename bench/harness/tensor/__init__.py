@@ -1,0 +1,1 @@
+"""The tensor's own operators: beside NumPy and torch."""

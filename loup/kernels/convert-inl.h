@@ -1,0 +1,220 @@
+// Vectors of any dtype loaded as, changed into and stored from four types: i32, i64, f32 and f64.
+// Included once per instruction set, from kernel files only.
+
+#if defined(LOUP_KERNELS_CONVERT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_CONVERT_INL_H_
+#undef LOUP_KERNELS_CONVERT_INL_H_
+#else
+#define LOUP_KERNELS_CONVERT_INL_H_
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+#include "loup/base/dtype.h"
+#include "loup/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+
+// --- half types ---
+
+/// Float16 by arithmetic on bits, where the instruction set has nothing or nothing right for it.
+template <class D>
+HWY_INLINE hn::Vec<D> float16_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> half) {
+  const hn::RebindToUnsigned<D> du;
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(du, 0x7FFFU)));
+  const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(du, 0x8000U)));
+  // The exponents are 112 apart, also those of subnormal numbers.
+  const auto scaled = hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F)));
+  const auto is_finite = hn::Lt(magnitude, hn::Set(du, 0x0F800000U));
+  const auto bits = hn::IfThenElse(is_finite, scaled, hn::Or(magnitude, hn::Set(du, 0x7F800000U)));
+  return hn::BitCast(d, hn::Or(bits, sign));
+}
+
+/// As Float16(float): to nearest, ties to even; the bits in the lower half of each lane.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_float16(D d, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> du;
+  const auto word = hn::BitCast(du, v);
+  const auto sign = hn::And(hn::ShiftRight<16>(word), hn::Set(du, 0x8000U));
+  const auto magnitude = hn::And(word, hn::Set(du, 0x7FFFFFFFU));
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1U));
+  const auto rounded = hn::Add(hn::Add(magnitude, hn::Set(du, 0xFFFU)), odd);
+  const auto normal = hn::ShiftRight<13>(hn::Sub(rounded, hn::Set(du, 0x38000000U)));
+  // Adding 0.5 moves the subnormal's bits to the end of the word and rounds them to even.
+  const auto shifted = hn::Add(hn::BitCast(d, magnitude), hn::Set(d, 0.5F));
+  const auto subnormal = hn::Sub(hn::BitCast(du, shifted), hn::Set(du, 0x3F000000U));
+  const auto payload = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 0x3FFU));
+  const auto nan = hn::Or(payload, hn::Set(du, 0x7E00U));
+  auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x38800000U)), subnormal, normal);
+  half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x477FF000U)), half, hn::Set(du, 0x7C00U));
+  half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x7F800000U)), nan, half);
+  return hn::Or(half, sign);
+}
+
+/// As BFloat16(float), the bits in the lower half of each lane. (Highway 1.0.3 cuts them off.)
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_bfloat16(D /*d*/, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> du;
+  const auto word = hn::BitCast(du, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(word), hn::Set(du, 1U));
+  const auto rounded = hn::Add(hn::Add(word, hn::Set(du, 0x7FFFU)), odd);
+  const auto nan = hn::Or(word, hn::Set(du, 0x400000U));
+  const auto is_number = hn::RebindMask(du, hn::Eq(v, v));
+  return hn::ShiftRight<16>(hn::IfThenElse(is_number, rounded, nan));
+}
+
+// --- load ---
+
+/// What the elements of a dtype are computed with.
+template <class T>
+using Widened =
+    std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>, T,
+                       std::conditional_t<is_floating(dtype_of<T>()), float, std::int32_t>>;
+
+/// `D` is a tag of Widened<T>.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> load_widened(D d, const T* from) {
+  if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
+    return hn::LoadU(d, from);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    const hn::Rebind<std::uint8_t, D> stored;
+    const auto bytes = hn::LoadU(stored, reinterpret_cast<const std::uint8_t*>(from));
+    return hn::PromoteTo(d, hn::Min(bytes, hn::Set(stored, std::uint8_t{1})));
+  } else if constexpr (std::is_integral_v<T>) {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+  } else if constexpr (std::is_same_v<T, Float16> && widens_float16) {
+    return load(d, from);
+  } else {
+    const hn::RebindToUnsigned<D> du;
+    const hn::Rebind<std::uint16_t, D> stored;
+    const auto bits =
+        hn::PromoteTo(du, hn::LoadU(stored, reinterpret_cast<const std::uint16_t*>(from)));
+    if constexpr (std::is_same_v<T, Float16>) return float16_to_float(d, bits);
+    return hn::BitCast(d, hn::ShiftLeft<16>(bits));
+  }
+}
+
+// --- change ---
+
+// `change(d, v, result)` writes v as elements of d into `result`; false when that does not round
+// or wrap as convert() does for all lanes.
+
+template <class D>
+HWY_INLINE bool change(D /*d*/, hn::Vec<D> v, hn::Vec<D>& result) {
+  result = v;
+  return true;
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, std::int32_t>()>* = nullptr,
+          hwy::EnableIf<!hwy::IsSame<hn::TFromD<D>, std::int32_t>()>* = nullptr>
+HWY_INLINE bool change(D d, V v, hn::Vec<D>& result) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    result = hn::PromoteTo(d, v);
+  } else {
+    result = hn::ConvertTo(d, v);
+  }
+  return true;
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, std::int64_t>()>* = nullptr,
+          hwy::EnableIf<!hwy::IsSame<hn::TFromD<D>, std::int64_t>()>* = nullptr>
+HWY_INLINE bool change(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<std::int64_t, D> di;
+  const hn::Rebind<double, D> dd;
+  if constexpr (std::is_same_v<hn::TFromD<D>, std::int32_t>) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::Rebind<std::uint64_t, D> wide;
+    result = hn::BitCast(d, hn::TruncateTo(du, hn::BitCast(wide, v)));
+    return true;
+  } else if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
+    result = hn::ConvertTo(d, v);
+    return true;
+  } else {
+    // By way of double, which must not round: the float would be rounded twice.
+    constexpr std::int64_t limit = std::int64_t{1} << 53;
+    result = hn::DemoteTo(d, hn::ConvertTo(dd, v));
+    return hn::AllTrue(di, hn::And(hn::Lt(v, hn::Set(di, limit)), hn::Lt(hn::Set(di, -limit), v)));
+  }
+}
+
+/// True when all lanes lie inside of (-limit, limit); not for NaN.
+template <class D>
+HWY_INLINE bool are_within(D d, hn::Vec<D> v, hn::TFromD<D> limit) {
+  return hn::AllTrue(d, hn::Lt(hn::Abs(v), hn::Set(d, limit)));
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, double>()>* = nullptr,
+          hwy::EnableIf<!hwy::IsSame<hn::TFromD<D>, double>()>* = nullptr>
+HWY_INLINE bool change(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<double, D> dd;
+  if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
+    result = hn::DemoteTo(d, v);
+    return true;
+  } else if constexpr (std::is_same_v<hn::TFromD<D>, std::int32_t>) {
+    result = hn::DemoteTo(d, v);
+    return are_within(dd, v, 0x1p31);
+  } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+    result = hn::ConvertTo(d, v);
+    return are_within(dd, v, 0x1p63);
+  } else {
+    result = hn::PromoteTo(d, hn::DemoteTo(hn::Rebind<std::int32_t, D>(), v));
+    return are_within(dd, v, 0x1p31);
+  }
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, float>()>* = nullptr,
+          hwy::EnableIf<!hwy::IsSame<hn::TFromD<D>, float>()>* = nullptr>
+HWY_INLINE bool change(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<float, D> df;
+  if constexpr (std::is_same_v<hn::TFromD<D>, std::int32_t>) {
+    result = hn::ConvertTo(d, v);
+    return are_within(df, v, 0x1p31F);
+  } else {
+    const hn::Rebind<double, D> dd;
+    return change(d, hn::PromoteTo(dd, v), result);
+  }
+}
+
+// --- store ---
+
+template <class D>
+HWY_INLINE void store_truth(D d, hn::Vec<D> v, bool* to) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<std::uint8_t, D> stored;
+  using Word = hn::TFromD<decltype(du)>;
+  // Not by Ne, which is false for NaN on some instruction sets.
+  const auto is_zero = hn::RebindMask(du, hn::Eq(v, hn::Zero(d)));
+  const auto words = hn::IfThenZeroElse(is_zero, hn::Set(du, Word{1}));
+  hn::StoreU(hn::TruncateTo(stored, words), stored, reinterpret_cast<std::uint8_t*>(to));
+}
+
+/// `D` is a tag of Widened<T>.
+template <class T, class D>
+HWY_INLINE void store_narrowed(D d, hn::Vec<D> v, T* to) {
+  if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
+    hn::StoreU(v, d, to);
+  } else if constexpr (std::is_integral_v<T>) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::Rebind<std::make_unsigned_t<T>, D> stored;
+    hn::StoreU(hn::TruncateTo(stored, hn::BitCast(du, v)), stored,
+               reinterpret_cast<std::make_unsigned_t<T>*>(to));
+  } else if constexpr (std::is_same_v<T, Float16> && widens_float16) {
+    const hn::Rebind<hwy::float16_t, D> stored;
+    hn::StoreU(hn::DemoteTo(stored, v), stored, reinterpret_cast<hwy::float16_t*>(to));
+  } else {
+    const hn::Rebind<std::uint16_t, D> stored;
+    auto* const bits = reinterpret_cast<std::uint16_t*>(to);
+    if constexpr (std::is_same_v<T, Float16>) {
+      hn::StoreU(hn::TruncateTo(stored, float_to_float16(d, v)), stored, bits);
+    } else {
+      hn::StoreU(hn::TruncateTo(stored, float_to_bfloat16(d, v)), stored, bits);
+    }
+  }
+}
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
