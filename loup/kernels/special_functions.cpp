@@ -19,8 +19,16 @@ double polynomial(const double (&coefficients)[count], double x) {
   return result;
 }
 
-/// The Hurwitz zeta function, the sum of (q + k)^-s over k >= 0, for s > 1 and q > 0: some terms,
-/// and the formula of Euler and Maclaurin for the rest.
+/// a^-s for a whole number s; std::pow takes much longer when s is small.
+double inverse_power(double a, double s) {
+  if (s > 8) return std::pow(a, -s);
+  double result = 1 / a;
+  for (int i = 1; i < static_cast<int>(s); ++i) result /= a;
+  return result;
+}
+
+/// The Hurwitz zeta function, the sum of (q + k)^-s over k >= 0, for a whole s > 1 and q > 0: some
+/// terms, and the formula of Euler and Maclaurin for the rest.
 double positive_zeta(double s, double q) {
   // B_2j / (2j)!
   constexpr double bernoulli[] = {1.0 / 12,
@@ -37,11 +45,11 @@ double positive_zeta(double s, double q) {
   double sum = 0;
   double a = q;
   for (int i = 0; i < 10 || a < 10; ++i, a += 1) {
-    const double term = std::pow(a, -s);
+    const double term = inverse_power(a, s);
     sum += term;
     if (term < negligible * sum) return sum;
   }
-  const double power = std::pow(a, -s);
+  const double power = inverse_power(a, s);
   sum += power * a / (s - 1) + power / 2;
   double factor = s * power / a;
   for (int j = 0; const double b : bernoulli) {
@@ -64,7 +72,7 @@ double zeta(double s, double q) {
   // A few negative terms are added as they are: their distance to a pole is exact.
   if (q > -32) {
     double sum = 0;
-    for (; q < 0; q += 1) sum += std::pow(q, -s);
+    for (; q < 0; q += 1) sum += inverse_power(q, s);
     return sum + positive_zeta(s, q);
   }
   // The terms with negative q + k are those of two other series: where the mirrored one starts, and

@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "loup/kernels/lanes-inl.h"
-#include "loup/kernels/special_functions.h"
-#include "loup/kernels/wide_math-inl.h"
+#include "loup/kernels/special-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -134,45 +133,49 @@ struct GeluTanh {
   }
 };
 
+/// `result`, but f(x) for negative x, between the poles.
+template <double (*f)(double)>
+HWY_INLINE DoubleVec with_negative(Doubles d, DoubleVec x, DoubleVec result) {
+  const auto is_negative = hn::Lt(x, hn::Zero(d));
+  if (HWY_LIKELY(hn::AllFalse(d, is_negative))) return result;
+  return replace_lanes<f>(d, x, is_negative, result);
+}
+
 struct Erfinv {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_erfinv(d, x); }
   double operator()(double x) const { return erfinv(x); }
 };
 struct LogGamma {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 10;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    return with_negative<log_gamma>(d, x, wide_log_gamma(d, x));
+  }
   double operator()(double x) const { return log_gamma(x); }
 };
 struct Digamma {
-  static constexpr std::int64_t cost = 40;
+  static constexpr std::int64_t cost = 10;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    return with_negative<digamma>(d, x, wide_digamma(d, x));
+  }
   double operator()(double x) const { return digamma(x); }
 };
 struct Polygamma {
-  static constexpr std::int64_t cost = 300;
+  static constexpr std::int64_t cost = 100;
   explicit Polygamma(const double* parameters) : n(parameters[0]) {}
   double operator()(double x) const { return polygamma(n, x); }
   double n;
 };
 struct BesselI0 {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_bessel_i0(d, x); }
   double operator()(double x) const { return bessel_i0(x); }
 };
 struct BesselI1 {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_bessel_i1(d, x); }
   double operator()(double x) const { return bessel_i1(x); }
 };
-
-template <class T>
-const ElementwiseKernel* find_scalar(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::erfinv: return &unary_kernel<Scalars<T>, Erfinv>;
-    case UnaryOp::lgamma: return &unary_kernel<Scalars<T>, LogGamma>;
-    case UnaryOp::digamma: return &unary_kernel<Scalars<T>, Digamma>;
-    case UnaryOp::polygamma: return &unary_kernel<Scalars<T>, Polygamma>;
-    case UnaryOp::i0: return &unary_kernel<Scalars<T>, BesselI0>;
-    case UnaryOp::i1: return &unary_kernel<Scalars<T>, BesselI1>;
-    default: return nullptr;
-  }
-}
 
 template <class FloatAccess, class WideAccess>
 const ElementwiseKernel* find(UnaryOp op) {
@@ -180,9 +183,15 @@ const ElementwiseKernel* find(UnaryOp op) {
   switch (op) {
     case UnaryOp::erf: return &unary_kernel<FloatAccess, Erf>;
     case UnaryOp::erfc: return &unary_kernel<WideAccess, Erfc>;
+    case UnaryOp::erfinv: return &unary_kernel<WideAccess, Erfinv>;
     case UnaryOp::gelu: return &unary_kernel<FmaAccess, Gelu>;
     case UnaryOp::gelu_tanh: return &unary_kernel<WideAccess, GeluTanh>;
-    default: return find_scalar<typename WideAccess::In>(op);
+    case UnaryOp::lgamma: return &unary_kernel<WideAccess, LogGamma>;
+    case UnaryOp::digamma: return &unary_kernel<WideAccess, Digamma>;
+    case UnaryOp::polygamma: return &unary_kernel<Scalars<typename WideAccess::In>, Polygamma>;
+    case UnaryOp::i0: return &unary_kernel<WideAccess, BesselI0>;
+    case UnaryOp::i1: return &unary_kernel<WideAccess, BesselI1>;
+    default: return nullptr;
   }
 }
 
