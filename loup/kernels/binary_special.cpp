@@ -4,16 +4,13 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/float_angle-inl.h"
+#include "loup/kernels/angle-inl.h"
 #include "loup/kernels/lanes-inl.h"
+#include "loup/kernels/wide_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
-
-using Doubles = hn::ScalableTag<double>;
-using DoubleVec = hn::Vec<Doubles>;
-constexpr Precision single = Precision::single;
 
 /// The sign bit of a number that may be NaN, 0 or infinite.
 template <class D, class V = hn::Vec<D>>
@@ -29,7 +26,7 @@ struct Pow {
 
   HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
     const auto exponent = hn::Mul(y, careful_log2(d, hn::Abs(x)));
-    const auto result = exp2<single>(d, exponent);
+    const auto result = wide_exp2(d, exponent);
     const auto is_special = hn::Or(hn::IsNaN(exponent), has_sign(d, x));
     if (HWY_LIKELY(hn::AllFalse(d, is_special))) return result;
     return special(d, x, y, result);
@@ -97,12 +94,18 @@ struct Inverse {
     return hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
   }
 };
-/// Not 1/x^2: the square may overflow when its inverse is still a number.
 struct InverseSquared {
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V operator()(D d, V x) const {
-    const auto inverse = hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
-    return hn::Mul(inverse, inverse);
+    const auto one = hn::Set(d, 1.0);
+    const auto square = hn::Mul(x, x);
+    const auto result = hn::Div(one, square);
+    // The square may have lost bits, or be infinite when its inverse is still a number.
+    const auto is_usual = hn::And(hn::Gt(square, hn::Set(d, std::numeric_limits<double>::min())),
+                                  hn::Lt(square, hn::Set(d, infinity)));
+    if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return result;
+    const auto inverse = hn::Div(one, x);
+    return hn::IfThenElse(is_usual, result, hn::Mul(inverse, inverse));
   }
 };
 
@@ -130,7 +133,7 @@ void map_pow(const void* const* inputs, void* out, std::int64_t count, const dou
     if (y[0] == 3) map = map_unary<Wide<T>, Cubed>;
     if (y[0] == T{0.5}) map = map_unary<Lanes<T>, HalfPower>;
     if (y[0] == -1) map = map_unary<Lanes<T>, Inverse>;
-    if (y[0] == -2) map = map_unary<Lanes<T>, InverseSquared>;
+    if (y[0] == -2) map = map_unary<Wide<T>, InverseSquared>;
   }
   map(inputs, out, count, parameters);
 }
@@ -225,10 +228,10 @@ struct LogAddExp {
   static constexpr std::int64_t cost = 8;
   HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
     const auto larger = hn::IfThenElse(hn::Gt(x, y), x, y);
-    const auto e = exp<single>(d, hn::Neg(hn::Abs(hn::Sub(x, y))));
-    const auto result = hn::Add(larger, log1p<single>(d, e));
+    const auto e = wide_exp(d, hn::Neg(hn::Abs(hn::Sub(x, y))));
+    const auto result = hn::Add(larger, wide_log1p(d, e));
     // Also where the difference of infinities is NaN.
-    return hn::IfThenElse(hn::Eq(x, y), hn::Add(x, hn::Set(d, ln2)), result);
+    return hn::IfThenElse(hn::Eq(x, y), hn::Add(x, hn::Set(d, std::numbers::ln2)), result);
   }
   double operator()(double x, double y) const {
     if (x == y) return x + std::numbers::ln2;
@@ -242,9 +245,9 @@ struct LogAddExp2 {
   static constexpr std::int64_t cost = 8;
   HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
     const auto larger = hn::IfThenElse(hn::Gt(x, y), x, y);
-    const auto e = exp2<single>(d, hn::Neg(hn::Abs(hn::Sub(x, y))));
+    const auto e = wide_exp2(d, hn::Neg(hn::Abs(hn::Sub(x, y))));
     const auto log2e = hn::Set(d, std::numbers::log2e);
-    const auto result = hn::MulAdd(log1p<single>(d, e), log2e, larger);
+    const auto result = hn::MulAdd(wide_log1p(d, e), log2e, larger);
     return hn::IfThenElse(hn::Eq(x, y), hn::Add(x, hn::Set(d, 1.0)), result);
   }
   double operator()(double x, double y) const {

@@ -19,8 +19,16 @@ double polynomial(const double (&coefficients)[count], double x) {
   return result;
 }
 
-/// The Hurwitz zeta function, the sum of (q + k)^-s over k >= 0, for s > 1 and q > 0: some terms,
-/// and the formula of Euler and Maclaurin for the rest.
+/// a^-s for a whole number s; std::pow takes much longer when s is small.
+double inverse_power(double a, double s) {
+  if (s > 8) return std::pow(a, -s);
+  double result = 1 / a;
+  for (int i = 1; i < static_cast<int>(s); ++i) result /= a;
+  return result;
+}
+
+/// The Hurwitz zeta function, the sum of (q + k)^-s over k >= 0, for a whole s > 1 and q > 0: some
+/// terms, and the formula of Euler and Maclaurin for the rest.
 double positive_zeta(double s, double q) {
   // B_2j / (2j)!
   constexpr double bernoulli[] = {1.0 / 12,
@@ -37,11 +45,11 @@ double positive_zeta(double s, double q) {
   double sum = 0;
   double a = q;
   for (int i = 0; i < 10 || a < 10; ++i, a += 1) {
-    const double term = std::pow(a, -s);
+    const double term = inverse_power(a, s);
     sum += term;
     if (term < negligible * sum) return sum;
   }
-  const double power = std::pow(a, -s);
+  const double power = inverse_power(a, s);
   sum += power * a / (s - 1) + power / 2;
   double factor = s * power / a;
   for (int j = 0; const double b : bernoulli) {
@@ -56,6 +64,7 @@ double positive_zeta(double s, double q) {
 
 /// The same for any q and a whole number s > 1.
 double zeta(double s, double q) {
+  if (q == infinity) return 0;
   if (q > 0) return positive_zeta(s, q);
   if (!(q > -infinity)) return not_a_number;
   const double below = std::floor(q);
@@ -63,7 +72,7 @@ double zeta(double s, double q) {
   // A few negative terms are added as they are: their distance to a pole is exact.
   if (q > -32) {
     double sum = 0;
-    for (; q < 0; q += 1) sum += std::pow(q, -s);
+    for (; q < 0; q += 1) sum += inverse_power(q, s);
     return sum + positive_zeta(s, q);
   }
   // The terms with negative q + k are those of two other series: where the mirrored one starts, and
@@ -71,6 +80,14 @@ double zeta(double s, double q) {
   const double fraction = q - below;
   const double mirrored = positive_zeta(s, 1 - fraction) - positive_zeta(s, 1 - q);
   return positive_zeta(s, fraction) + (std::fmod(s, 2) == 0 ? mirrored : -mirrored);
+}
+
+/// cot(pi r) for |r| <= 1/2, exactly 0 at the ends.
+double cot_pi(double r) {
+  const double size = std::abs(r);
+  const double cot = size < 0.25 ? 1 / std::tan(std::numbers::pi * size)
+                                 : std::tan(std::numbers::pi * (0.5 - size));
+  return std::copysign(cot, r);
 }
 
 }  // namespace
@@ -85,7 +102,7 @@ double digamma(double x) {
   if (x < 0) {
     const double r = x - std::nearbyint(x);
     if (!(r != 0)) return not_a_number;
-    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * r);
+    return digamma(1 - x) - std::numbers::pi * cot_pi(r);
   }
   if (x < 10) {
     double sum = 0;
@@ -117,9 +134,7 @@ double digamma(double x) {
 
 double polygamma(double n, double x) {
   if (n == 0) return digamma(x);
-  // The series for zeta meets inf - inf there.
-  const bool vanishes = std::isinf(x) && x > 0;
-  const double size = vanishes ? 0 : std::tgamma(n + 1) * zeta(n + 1, x);
+  const double size = std::tgamma(n + 1) * zeta(n + 1, x);
   return std::fmod(n, 2) == 0 ? -size : size;
 }
 
@@ -219,11 +234,14 @@ double erfinv(double x) {
   const double size = std::abs(x);
   const double w = -std::log((1 - size) * (1 + size));
   const double start = w < 5 ? polynomial(near, w - 2.5) : polynomial(far, std::sqrt(w) - 3);
-  const double y = start * size;
-  // Far out erf(y) says nothing about the distance to 1.
-  const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
-  const double step = error * std::exp(y * y) * (0.5 / std::numbers::inv_sqrtpi);
-  return std::copysign(y - step / (1 + y * step), x);
+  double y = start * size;
+  for (int steps = w < 5 ? 1 : 2; steps > 0; --steps) {
+    // Far out erf(y) says nothing about the distance to 1.
+    const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+    const double step = error * std::exp(y * y) * (0.5 / std::numbers::inv_sqrtpi);
+    y -= step / (1 + y * step);
+  }
+  return std::copysign(y, x);
 }
 
 }  // namespace loup::kernels

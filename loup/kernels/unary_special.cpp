@@ -4,15 +4,12 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/float_math-inl.h"
 #include "loup/kernels/lanes-inl.h"
-#include "loup/kernels/special_functions.h"
+#include "loup/kernels/special-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
-
-constexpr Precision single = Precision::single;
 
 // erf(x) / x - 1 as a function of x^2, for |x| < 0.9, and log(erfc(x)) for x between 0.89 and 4: 29
 // bits.
@@ -44,7 +41,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V positive_erfc(D d, V x, V square) {
   const auto limited = hn::Min(hn::Set(d, 11.0), x);
   const auto t = quick_reciprocal(d, hn::MulAdd(limited, hn::Set(d, 0.5), hn::Set(d, 1.0)));
-  return hn::Mul(hn::Mul(t, polynomial<erfc_single>(d, t)), exp<single>(d, hn::Neg(square)));
+  return hn::Mul(hn::Mul(t, polynomial<erfc_single>(d, t)), wide_exp(d, hn::Neg(square)));
 }
 
 struct Erfc {
@@ -85,7 +82,7 @@ struct Gelu {
     const auto e = careful_exp(d, hn::Neg(hn::Mul(half, square)));
     const auto y = hn::NegMulAdd(hn::Mul(half, lost), e.y, e.y);
     const auto product = hn::Mul(hn::Mul(hn::Mul(size, t), tail), y);
-    const auto part = scale(d, product, e.n, e.shifted);
+    const auto part = scale(d, product, e.n);
     const auto positive = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(hn::Zero(d)), x);
     return hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.7F)), near, hn::Sub(positive, part));
   }
@@ -102,7 +99,15 @@ struct Gelu {
   }
   double operator()(double x) const {
     if (x == -infinity) return -0.0;
-    return 0.5 * x * std::erfc(-x * (std::numbers::sqrt2 / 2));
+    constexpr double factor = std::numbers::sqrt2 / 2;
+    constexpr double factor_low = -4.833646656726457e-17;
+    const double a = -x * factor;
+    const double erfc = std::erfc(a);
+    if (a < 1 || erfc == 0) return 0.5 * x * erfc;
+    // Far out, what rounding a changed is many units of erfc(a), whose derivative is about
+    // -(2a + 1/a) times itself.
+    const double lost = std::fma(-x, factor, -a) - x * factor_low;
+    return 0.5 * x * (erfc - erfc * lost * (2 * a + 1 / a));
   }
 };
 
@@ -115,7 +120,7 @@ struct GeluTanh {
     const auto one = hn::Set(d, 1.0);
     const auto inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, scale * 0.044715), hn::Set(d, scale));
     const auto u = hn::Mul(x, inner);
-    const auto e = exp<single>(d, hn::Neg(hn::Abs(u)));
+    const auto e = wide_exp(d, hn::Neg(hn::Abs(u)));
     const auto above = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
     const auto finite = hn::Max(hn::Set(d, std::numeric_limits<float>::lowest()), x);
     return hn::Mul(hn::Mul(finite, above), quick_reciprocal(d, hn::Add(one, e)));
@@ -128,45 +133,49 @@ struct GeluTanh {
   }
 };
 
+/// `result`, but f(x) for negative x, between the poles.
+template <double (*f)(double)>
+HWY_INLINE DoubleVec with_negative(Doubles d, DoubleVec x, DoubleVec result) {
+  const auto is_negative = hn::Lt(x, hn::Zero(d));
+  if (HWY_LIKELY(hn::AllFalse(d, is_negative))) return result;
+  return replace_lanes<f>(d, x, is_negative, result);
+}
+
 struct Erfinv {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_erfinv(d, x); }
   double operator()(double x) const { return erfinv(x); }
 };
 struct LogGamma {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 10;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    return with_negative<log_gamma>(d, x, wide_log_gamma(d, x));
+  }
   double operator()(double x) const { return log_gamma(x); }
 };
 struct Digamma {
-  static constexpr std::int64_t cost = 40;
+  static constexpr std::int64_t cost = 10;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const {
+    return with_negative<digamma>(d, x, wide_digamma(d, x));
+  }
   double operator()(double x) const { return digamma(x); }
 };
 struct Polygamma {
-  static constexpr std::int64_t cost = 300;
+  static constexpr std::int64_t cost = 100;
   explicit Polygamma(const double* parameters) : n(parameters[0]) {}
   double operator()(double x) const { return polygamma(n, x); }
   double n;
 };
 struct BesselI0 {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_bessel_i0(d, x); }
   double operator()(double x) const { return bessel_i0(x); }
 };
 struct BesselI1 {
-  static constexpr std::int64_t cost = 30;
+  static constexpr std::int64_t cost = 8;
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x) const { return wide_bessel_i1(d, x); }
   double operator()(double x) const { return bessel_i1(x); }
 };
-
-template <class T>
-const ElementwiseKernel* find_scalar(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::erfinv: return &unary_kernel<Scalars<T>, Erfinv>;
-    case UnaryOp::lgamma: return &unary_kernel<Scalars<T>, LogGamma>;
-    case UnaryOp::digamma: return &unary_kernel<Scalars<T>, Digamma>;
-    case UnaryOp::polygamma: return &unary_kernel<Scalars<T>, Polygamma>;
-    case UnaryOp::i0: return &unary_kernel<Scalars<T>, BesselI0>;
-    case UnaryOp::i1: return &unary_kernel<Scalars<T>, BesselI1>;
-    default: return nullptr;
-  }
-}
 
 template <class FloatAccess, class WideAccess>
 const ElementwiseKernel* find(UnaryOp op) {
@@ -174,9 +183,15 @@ const ElementwiseKernel* find(UnaryOp op) {
   switch (op) {
     case UnaryOp::erf: return &unary_kernel<FloatAccess, Erf>;
     case UnaryOp::erfc: return &unary_kernel<WideAccess, Erfc>;
+    case UnaryOp::erfinv: return &unary_kernel<WideAccess, Erfinv>;
     case UnaryOp::gelu: return &unary_kernel<FmaAccess, Gelu>;
     case UnaryOp::gelu_tanh: return &unary_kernel<WideAccess, GeluTanh>;
-    default: return find_scalar<typename WideAccess::In>(op);
+    case UnaryOp::lgamma: return &unary_kernel<WideAccess, LogGamma>;
+    case UnaryOp::digamma: return &unary_kernel<WideAccess, Digamma>;
+    case UnaryOp::polygamma: return &unary_kernel<Scalars<typename WideAccess::In>, Polygamma>;
+    case UnaryOp::i0: return &unary_kernel<WideAccess, BesselI0>;
+    case UnaryOp::i1: return &unary_kernel<WideAccess, BesselI1>;
+    default: return nullptr;
   }
 }
 

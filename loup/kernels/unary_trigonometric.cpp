@@ -4,7 +4,7 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/float_angle-inl.h"
+#include "loup/kernels/angle-inl.h"
 #include "loup/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -42,8 +42,7 @@ struct Cos {
 struct Tan {
   static constexpr std::int64_t cost = 4;
   HWY_INLINE FloatVec operator()(Floats d, FloatVec x) const {
-    const auto result = with_large_angles<scalar_tan>(d, x, tan(d, x));
-    return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // the sign of 0 stays
+    return with_large_angles<scalar_tan>(d, x, tan(d, x));
   }
   double operator()(double x) const { return std::tan(x); }
 };

@@ -4,17 +4,20 @@
 // sin and cos are computed in double lanes: they need few operations beside the reduction, which
 // is done in doubles anyway. The others are computed in float lanes.
 
-#if defined(LOUP_KERNELS_FLOAT_ANGLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOUP_KERNELS_FLOAT_ANGLE_INL_H_
-#undef LOUP_KERNELS_FLOAT_ANGLE_INL_H_
+#if defined(LOUP_KERNELS_ANGLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_ANGLE_INL_H_
+#undef LOUP_KERNELS_ANGLE_INL_H_
 #else
-#define LOUP_KERNELS_FLOAT_ANGLE_INL_H_
+#define LOUP_KERNELS_ANGLE_INL_H_
 #endif
 
-#include "loup/kernels/float_math-inl.h"
+#include "loup/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
+
+// Adding this to a number of less than 22 bits rounds it to an integer.
+inline constexpr float angle_shift = 0x1.8p23F;
 
 inline constexpr float float_pi_high = 3.1415927F;
 inline constexpr float float_pi_low = -8.742278e-8F;
@@ -112,7 +115,7 @@ inline constexpr float tan_rest[] = {0.3333335F,   0.13332634F,    0.05406341F, 
 
 HWY_INLINE FloatVec tan(Floats d, FloatVec x) {
   const hn::RebindToUnsigned<Floats> words;
-  const auto shift = hn::Set(d, float_shift);
+  const auto shift = hn::Set(d, angle_shift);
   const auto quarters =
       hn::MulAdd(x, hn::Set(d, static_cast<float>(2 * std::numbers::inv_pi)), shift);
   const auto n = hn::Mul(hn::Sub(quarters, shift), hn::Set(d, 0.5F));
@@ -123,7 +126,8 @@ HWY_INLINE FloatVec tan(Floats d, FloatVec x) {
   const auto cube = hn::Mul(r, square);
   const auto t = hn::Add(r, hn::MulAdd(cube, polynomial<tan_rest>(d, square), rest));
   const auto is_odd = hn::TestBit(hn::BitCast(words, quarters), hn::Set(words, 1));
-  return hn::IfThenElse(hn::RebindMask(d, is_odd), hn::Div(hn::Set(d, -1.0F), t), t);
+  const auto result = hn::IfThenElse(hn::RebindMask(d, is_odd), hn::Div(hn::Set(d, -1.0F), t), t);
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // the reduction loses the sign of 0
 }
 
 // (asin(s) - s) / s^3 as a function of s^2, for |s| <= 1/2: 27 bits.
