@@ -79,8 +79,8 @@ HWY_INLINE DoubleVec wide_log_gamma(Doubles d, DoubleVec x) {
 // log(x) - 1/2x - digamma(x) times x^2 as a function of 1/x^2.
 inline constexpr double digamma_series[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                             1.0 / 132, -691.0 / 32760, 1.0 / 12,  -3617.0 / 8160};
-// The product y (y + 6) (y + 10) (y + 12) and its derivative.
-inline constexpr double digamma_below[] = {0, 720, 252, 28, 1};
+// The product (y + 6) (y + 10) (y + 12), and the derivative of y times it.
+inline constexpr double digamma_below[] = {720, 252, 28, 1};
 inline constexpr double digamma_above[] = {720, 504, 84, 4};
 
 /// Near the zero at 1.46 relative errors need all the precision that doubles have.
@@ -91,7 +91,8 @@ HWY_INLINE DoubleVec wide_digamma(Doubles d, DoubleVec x) {
   const auto is_near = hn::Lt(x, hn::Set(d, 8.0));
   const auto y = hn::Mul(x, hn::Add(x, seven));
   const auto above = hn::Mul(hn::Add(hn::Add(x, x), seven), polynomial<digamma_above>(d, y));
-  const auto terms = hn::IfThenElseZero(is_near, hn::Div(above, polynomial<digamma_below>(d, y)));
+  const auto below = hn::Mul(y, polynomial<digamma_below>(d, y));  // keeps the sign of 0
+  const auto terms = hn::IfThenElseZero(is_near, hn::Div(above, below));
   const auto z = hn::IfThenElse(is_near, hn::Add(x, hn::Set(d, 8.0)), x);
   const auto inverse = hn::Div(hn::Set(d, 1.0), z);
   const auto square = hn::Mul(inverse, inverse);

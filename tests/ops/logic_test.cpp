@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loup/ops/copy.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/create.h"
 #include "tests/support/errors.h"
@@ -40,7 +41,7 @@ TEST(All, NamesItselfInErrors) {
 
 TEST(AllAndAny, TakeEveryDType) {
   for (const DType dtype : test::all_dtypes()) {
-    const Tensor x = tensor({0, 1, 1}).to(dtype);
+    const Tensor x = ops::to(tensor({0, 1, 1}), dtype);
     EXPECT_TRUE(any(x).item<bool>());
     EXPECT_FALSE(all(x).item<bool>());
     EXPECT_TRUE(all(slice(x, 0, 1, 3)).item<bool>());
@@ -66,9 +67,9 @@ TEST(IsClose, HeedsTolerancesAndInfinities) {
 }
 
 TEST(IsClose, NeitherWrapsNorRounds) {
-  const Tensor bytes = tensor({255, 0}).to(DType::u8);
+  const Tensor bytes = ops::to(tensor({255, 0}), DType::u8);
   EXPECT_EQ(elements<bool>(isclose(bytes, 0, {.rtol = 0, .atol = 1})), (Bools{false, true}));
-  const Tensor half = tensor({1000.0}).to(DType::f16);
+  const Tensor half = ops::to(tensor({1000.0}), DType::f16);
   EXPECT_FALSE(isclose(half, 1001, {.rtol = 0, .atol = 0.5}).item<bool>());
 }
 

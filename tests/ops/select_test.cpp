@@ -26,7 +26,7 @@ TEST(Where, ChoosesAndBroadcasts) {
 
 TEST(Where, RefusesOtherConditionsAndNumbersThatDoNotFit) {
   expect_error<DTypeError>([] { where(tensor({1, 0}), 1, 2); },
-                           "where: expected a condition of bool", "got int64");
+                           "where: expected a condition of bool", "got int32");
   expect_error<ValueError>([] { where(tensor({true}), zeros({1}, DType::u8), 300); },
                            "where: expected a number that fits uint8", "got 300");
   expect_error<ShapeError>([] { where(tensor({true, false}), zeros({3}), 0); },
@@ -65,7 +65,7 @@ TEST(Clamp, MovesIntoTheInterval) {
 }
 
 TEST(Clamp, TakesBoundsBeyondTheIntegersOfTheDType) {
-  const Tensor x = tensor({0, 100, 127}).to(DType::i8);
+  const Tensor x = ops::to(tensor({0, 100, 127}), DType::i8);
   EXPECT_EQ(test::bits_of(clamp(x, -1000, std::int64_t{1} << 40)), test::bits_of(x));
   EXPECT_EQ(elements<std::int8_t>(clamp(x, 1, 1000)), (std::vector<std::int8_t>{1, 100, 127}));
   expect_error<ValueError>([&] { clamp(x, 1000, {}); }, "clamp: expected a number that fits int8",
@@ -93,7 +93,7 @@ TEST(Clamp, InPlaceRefusesWhatItCannotHold) {
                            "clamp_: expected operands broadcastable to [2]", "got shape [3, 2]");
   Tensor integers = tensor({1, 2});
   expect_error<DTypeError>([&] { clamp_(integers, 0.5, {}); },
-                           "clamp_: expected a tensor that can hold float32", "got int64");
+                           "clamp_: expected a tensor that can hold float32", "got int32");
 }
 
 TEST(Lerp, IsExactAtBothEnds) {
@@ -102,7 +102,7 @@ TEST(Lerp, IsExactAtBothEnds) {
   EXPECT_EQ(test::bits_of(lerp(a, b, 0)), test::bits_of(a));
   EXPECT_EQ(test::bits_of(lerp(a, b, 1)), test::bits_of(b));
   expect_error<DTypeError>([] { lerp(tensor({1}), 2, 1); }, "lerp: expected a floating dtype",
-                           "got int64");
+                           "got int32");
 }
 
 TEST(Lerp, HasTheSlopesOfItsDifferences) {
@@ -115,8 +115,8 @@ TEST(Lerp, HasTheSlopesOfItsDifferences) {
 
 TEST(Lerp, ReckonsWithIntegersInFloatingPoint) {
   const Tensor weight = leaf(tensor({0.5}));
-  const Tensor a = tensor({-100}).to(DType::i8);
-  const Tensor b = tensor({100}).to(DType::i8);
+  const Tensor a = ops::to(tensor({-100}), DType::i8);
+  const Tensor b = ops::to(tensor({100}), DType::i8);
   autograd::backward(test::sum(lerp(a, b, weight)));
   EXPECT_EQ(test::grad_of(weight), Doubles{200});
 }
