@@ -12,135 +12,6 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
-/// The sign bit of a number that may be NaN, 0 or infinite.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE hn::Mask<D> has_sign(D d, V x) {
-  const hn::RebindToSigned<D> words;
-  return hn::RebindMask(d, hn::Lt(hn::BitCast(words, x), hn::Zero(words)));
-}
-
-/// Floats: exp2(y log2|x|), and the special cases of IEEE 754 where that is NaN or x negative.
-/// Integers wrap; a negative exponent gives 1/x^-y rounded towards 0, and 0 for x = 0.
-struct Pow {
-  static constexpr std::int64_t cost = 8;
-
-  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
-    const auto exponent = hn::Mul(y, careful_log2(d, hn::Abs(x)));
-    const auto result = wide_exp2(d, exponent);
-    const auto is_special = hn::Or(hn::IsNaN(exponent), has_sign(d, x));
-    if (HWY_LIKELY(hn::AllFalse(d, is_special))) return result;
-    return special(d, x, y, result);
-  }
-  static HWY_NOINLINE DoubleVec special(Doubles d, DoubleVec x, DoubleVec y, DoubleVec result) {
-    const auto zero = hn::Zero(d);
-    const auto one = hn::Set(d, 1.0);
-    const auto inf = hn::Set(d, infinity);
-    const auto half = hn::Mul(y, hn::Set(d, 0.5));
-    const auto is_whole = hn::Eq(hn::Round(y), y);
-    const auto is_odd = hn::And(is_whole, hn::Ne(hn::Round(half), half));
-    const auto signed_result = hn::CopySign(result, hn::IfThenElse(is_odd, x, one));
-    // Negative numbers, not -inf, have whole powers only.
-    const auto is_negative = hn::And(hn::Lt(x, zero), hn::Gt(x, hn::Neg(inf)));
-    const auto is_undefined = hn::AndNot(is_whole, is_negative);
-    result = hn::IfThenElse(is_undefined, hn::Set(d, not_a_number), signed_result);
-    // 0 times infinity or NaN in the exponent: x^0 and 1^y are 1, and so is (-1)^inf.
-    const auto is_power_of_one =
-        hn::And(hn::Eq(hn::Abs(x), one), hn::Or(hn::Eq(hn::Abs(y), inf), hn::Eq(x, one)));
-    return hn::IfThenElse(hn::Or(hn::Eq(y, zero), is_power_of_one), one, result);
-  }
-
-  double operator()(double x, double y) const { return std::pow(x, y); }
-
-  template <class T>
-    requires std::is_integral_v<T>
-  T operator()(T x, T y) const {
-    if (y < 0) return static_cast<T>(x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0);
-    std::uint64_t result = 1;
-    auto base = static_cast<std::uint64_t>(x);
-    for (; y != 0; y = static_cast<T>(y >> 1)) {
-      if ((y & 1) != 0) result *= base;
-      base *= base;
-    }
-    return static_cast<T>(result);
-  }
-};
-
-// Powers with one exponent for all elements, as in x**2, that need no logarithm.
-
-struct Squared {
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D /*d*/, V x) const {
-    return hn::Mul(x, x);
-  }
-};
-struct Cubed {
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D /*d*/, V x) const {
-    return hn::Mul(hn::Mul(x, x), x);
-  }
-};
-/// Unlike a root, +0 for -0 and +inf for -inf.
-struct HalfPower {
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto inf = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
-    const auto root = hn::Sqrt(hn::Add(x, hn::Zero(d)));
-    return hn::IfThenElse(hn::Eq(x, hn::Neg(inf)), inf, root);
-  }
-};
-struct Inverse {
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::Div(hn::Set(d, hn::TFromD<D>{1}), x);
-  }
-};
-struct InverseSquared {
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V operator()(D d, V x) const {
-    const auto one = hn::Set(d, 1.0);
-    const auto square = hn::Mul(x, x);
-    const auto result = hn::Div(one, square);
-    // The square may have lost bits, or be infinite when its inverse is still a number.
-    const auto is_usual = hn::And(hn::Gt(square, hn::Set(d, std::numeric_limits<double>::min())),
-                                  hn::Lt(square, hn::Set(d, infinity)));
-    if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return result;
-    const auto inverse = hn::Div(one, x);
-    return hn::IfThenElse(is_usual, result, hn::Mul(inverse, inverse));
-  }
-};
-
-template <class T>
-bool are_equal(const T* y, std::int64_t count) {
-  const hn::ScalableTag<T> d;
-  constexpr std::int64_t N = lanes<decltype(d)>;
-  const auto first = hn::Set(d, y[0]);
-  std::int64_t i = 0;
-  for (; i + N <= count; i += N) {
-    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, y + i), first))) return false;
-  }
-  for (; i < count; ++i) {
-    if (!(y[i] == y[0])) return false;
-  }
-  return true;
-}
-
-template <class T, class Access>
-void map_pow(const void* const* inputs, void* out, std::int64_t count, const double* parameters) {
-  const T* const y = static_cast<const T*>(inputs[1]);
-  ElementwiseRun map = map_binary<Access, Pow>;
-  if (count > 0 && are_equal(y, count)) {
-    if (y[0] == 2) map = map_unary<Lanes<T>, Squared>;
-    if (y[0] == 3) map = map_unary<Wide<T>, Cubed>;
-    if (y[0] == T{0.5}) map = map_unary<Lanes<T>, HalfPower>;
-    if (y[0] == -1) map = map_unary<Lanes<T>, Inverse>;
-    if (y[0] == -2) map = map_unary<Wide<T>, InverseSquared>;
-  }
-  map(inputs, out, count, parameters);
-}
-template <class T, class Access>
-constexpr ElementwiseKernel pow_kernel{
-    map_pow<T, Access>, {dtype_of<T>(), dtype_of<T>()}, dtype_of<T>(), Pow::cost};
-
 double scalar_fmod(double x, double y) { return std::fmod(x, y); }
 
 /// The remainder of |x| / |y|, exact; `largest` is the first quotient whose product with y would
@@ -281,7 +152,6 @@ struct NextAfter {
 template <class T>
 const ElementwiseKernel* find_integer(BinaryOp op) {
   switch (op) {
-    case BinaryOp::pow: return &binary_kernel<Scalars<T>, Pow>;
     case BinaryOp::fmod: return &binary_kernel<Scalars<T>, Fmod<0>>;
     case BinaryOp::remainder: return &binary_kernel<Scalars<T>, Remainder<0>>;
     default: return nullptr;
@@ -292,7 +162,6 @@ const ElementwiseKernel* find_float(BinaryOp op) {
   // A quotient of 29 bits times a float fits a double.
   constexpr int quotient_bits = 29;
   switch (op) {
-    case BinaryOp::pow: return &pow_kernel<float, WideLanes>;
     case BinaryOp::fmod: return &binary_kernel<WideLanes, Fmod<quotient_bits>>;
     case BinaryOp::remainder: return &binary_kernel<WideLanes, Remainder<quotient_bits>>;
     case BinaryOp::atan2: return &binary_kernel<Lanes<float>, Atan2>;
@@ -308,7 +177,6 @@ const ElementwiseKernel* find_double(BinaryOp op) {
   constexpr int quotient_bits = 53;
   using Exact = std::conditional_t<HWY_NATIVE_FMA, Lanes<double>, Scalars<double>>;
   switch (op) {
-    case BinaryOp::pow: return &pow_kernel<double, Scalars<double>>;
     case BinaryOp::fmod: return &binary_kernel<Exact, Fmod<quotient_bits>>;
     case BinaryOp::remainder: return &binary_kernel<Exact, Remainder<quotient_bits>>;
     case BinaryOp::atan2: return &binary_kernel<Scalars<double>, Atan2>;

@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "loup/kernels/compare.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
+#include <limits>
+
 #include "loup/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -89,6 +91,27 @@ struct OneTrue {
   }
 };
 
+/// Equal, or finite and not further from y than atol + rtol |y|. In doubles, so that halves and
+/// floats do not round the tolerance away.
+struct Close {
+  static constexpr std::int64_t cost = 2;
+  explicit Close(const double* parameters)
+      : rtol(parameters[0]), atol(parameters[1]), equal_nan(parameters[2] != 0) {}
+  template <class D, class V>
+  HWY_INLINE hn::Mask<D> operator()(D d, V x, V y) const {
+    const auto size = hn::Abs(y);
+    // No contraction: both roundings happen on every instruction set.
+    const auto distance = hn::Add(hn::Mul(hn::Set(d, rtol), size), hn::Set(d, atol));
+    const auto is_near = hn::Le(hn::Abs(hn::Sub(x, y)), distance);
+    const auto is_finite = hn::Lt(size, hn::Set(d, std::numeric_limits<double>::infinity()));
+    const auto is_close = hn::Or(hn::Eq(x, y), hn::And(is_near, is_finite));
+    if (!equal_nan) return is_close;
+    return hn::Or(is_close, hn::And(differs(x, x), differs(y, y)));
+  }
+  double rtol, atol;
+  bool equal_nan;
+};
+
 template <class T>
 struct Comparison {
   static const ElementwiseKernel* find(BinaryOp op) {
@@ -146,6 +169,10 @@ constexpr ElementwiseKernel boolean_kernel{map_binary<Lanes<std::uint8_t>, Op>,
 }  // namespace
 
 const ElementwiseKernel* find_comparison(BinaryOp op, ComputeType type) {
+  if (op == BinaryOp::isclose) {
+    if (type == ComputeType::f32) return &binary_kernel<WideTests, Close>;
+    return &binary_kernel<Tests<double>, Close>;
+  }
   return find_by_type<Comparison>(op, type);
 }
 

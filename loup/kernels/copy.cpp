@@ -62,7 +62,7 @@ void copy_same(const Plane& to, const ConstPlane& from, std::int64_t rows, std::
     for (std::int64_t r = 0; r < runs; ++r) {
       std::memcpy(part_of(to, r, 0).data, part_of(from, r, 0).data, size);
     }
-  } else if (to.col == 1 && from.row == 1) {
+  } else if (to.col == 1 && from.row == 1 && from.col != 0) {
     find_turn(bytes)(to.data, to.row, from.data, from.col, rows, cols);
   } else if (bytes == 1) {
     copy_items<std::uint8_t>(to, from, rows, cols);

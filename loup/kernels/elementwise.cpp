@@ -17,7 +17,7 @@ namespace {
 /// Operand 0 is the output, the others are the inputs.
 constexpr std::size_t most_operands = 4;
 /// What one thread does at a time.
-constexpr std::int64_t task_elements = 32 * 1024;
+constexpr std::int64_t task_elements = 16 * 1024;
 /// What is converted at a time: four operands of this many elements fit the first-level cache.
 constexpr std::int64_t piece_elements = 1024;
 /// Rows at least this long are handed to the kernel one by one; shorter ones are packed together.
@@ -174,7 +174,7 @@ const ElementwiseKernel* find_unary(UnaryOp op, ComputeType type) {
 
 const ElementwiseKernel* find_binary(BinaryOp op, ComputeType type) {
   using Find = const ElementwiseKernel* (*)(BinaryOp, ComputeType);
-  for (const Find find : {binary_arithmetic, compare, binary_special}) {
+  for (const Find find : {binary_arithmetic, compare, power, binary_special}) {
     if (const ElementwiseKernel* const kernel = find(op, type)) return kernel;
   }
   return nullptr;

@@ -103,8 +103,10 @@ enum class BinaryOp : std::uint8_t {
   logical_and,
   logical_or,
   logical_xor,
-  // binary_special.cpp
+  isclose,  // parameters: rtol, atol, whether NaN equals NaN; in float64 for all but float32
+  // power.cpp
   pow,
+  // binary_special.cpp
   fmod,       // the sign of the dividend
   remainder,  // the sign of the divisor
   atan2,
@@ -155,6 +157,7 @@ const ElementwiseKernel* unary_trigonometric(UnaryOp op, ComputeType type);
 const ElementwiseKernel* unary_special(UnaryOp op, ComputeType type);
 const ElementwiseKernel* binary_arithmetic(BinaryOp op, ComputeType type);
 const ElementwiseKernel* compare(BinaryOp op, ComputeType type);
+const ElementwiseKernel* power(BinaryOp op, ComputeType type);
 const ElementwiseKernel* binary_special(BinaryOp op, ComputeType type);
 
 }  // namespace loup::kernels

@@ -7,7 +7,7 @@
 //   Lanes<T>    T in both
 //   WideLanes   float in memory, double in lanes: one rounding at the end hides the small errors
 //               before it, and neither overflow nor denormals need care
-//   Tests<T>    T in both, and a mask as the result: bool
+//   Tests<T>    T in both, and a mask as the result: bool; WideTests likewise
 //   Scalars<T>  no lanes
 // Results do not depend on neighbours: an incomplete last vector goes through the same code.
 
@@ -65,6 +65,15 @@ struct Tests {
     const auto ones = hn::IfThenElseZero(hn::RebindMask(words, m), hn::Set(words, 1));
     hn::StoreU(hn::TruncateTo(bytes, ones), bytes, reinterpret_cast<std::uint8_t*>(out));
   }
+};
+
+/// Tests of floats in lanes of doubles.
+struct WideTests {
+  using In = float;
+  using Out = bool;
+  using D = hn::ScalableTag<double>;
+  static HWY_INLINE hn::Vec<D> load(D d, const float* x) { return WideLanes::load(d, x); }
+  static HWY_INLINE void store(D d, hn::Mask<D> m, bool* out) { Tests<double>::store(d, m, out); }
 };
 
 template <class T>

@@ -118,6 +118,13 @@ HWY_NOINLINE V replace_lanes(D d, V x, V y, hn::Mask<D> wrong, V result) {
   return hn::IfThenElse(wrong, hn::Load(d, out), result);
 }
 
+/// The sign bit of a number that may be NaN, 0 or infinite.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE hn::Mask<D> has_sign(D d, V x) {
+  const hn::RebindToSigned<D> words;
+  return hn::RebindMask(d, hn::Lt(hn::BitCast(words, x), hn::Zero(words)));
+}
+
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

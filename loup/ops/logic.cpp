@@ -23,13 +23,14 @@ Tensor isclose(const Operand& x, const Operand& y, const Closeness& closeness) {
     throw ValueError("isclose: expected tolerances of at least 0, got rtol {} and atol {}", rtol,
                      atol);
   }
-  // In float64, so that neither small integers wrap nor half types round the tolerance away.
-  const Tensor a = to(x.as_tensor(DType::f64).detach(), DType::f64);
-  const Tensor b = to(y.as_tensor(DType::f64).detach(), DType::f64);
-  const Tensor is_near = ops::abs(a - b) <= rtol * ops::abs(b) + atol;
-  Tensor close = logical_or(a == b, logical_and(is_near, isfinite(b)));
-  if (equal_nan) close = logical_or(close, logical_and(isnan(a), isnan(b)));
-  return close;
+  const auto is_single = [](const Operand& operand) {
+    return !operand.is_number() && operand.tensor().dtype() == DType::f32;
+  };
+  const auto type = is_single(x) && is_single(y) ? ComputeType::f32 : ComputeType::f64;
+  const double parameters[] = {rtol, atol, equal_nan ? 1.0 : 0.0};
+  const Operand* const operands[] = {&x, &y};
+  return run_elementwise("isclose", *kernels::find_binary(kernels::BinaryOp::isclose, type),
+                         DType::boolean, operands, parameters);
 }
 
 bool allclose(const Operand& x, const Operand& y, const Closeness& closeness) {

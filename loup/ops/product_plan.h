@@ -146,7 +146,8 @@ class VectorPlan {
   ProductSize size_;
   bool is_parallel_;
   std::int64_t lanes_;
-  bool is_along_;  // lanes are contiguous, or will be
+  bool is_along_;      // lanes are contiguous, or will be
+  bool reads_vector_;  // the vector is read where it lies
   std::int64_t parts_, group_;
 };
 

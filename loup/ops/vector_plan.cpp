@@ -15,6 +15,11 @@ constexpr std::int64_t vector_part = 16 * depth_block;
 /// How many elements of the matrix a task reads.
 constexpr std::int64_t vector_task = 64 * 1024;
 
+/// Whether the kernel can read a vector where it lies.
+bool can_read(const ProductSize& size, DType dtype, std::int64_t step) {
+  return dtype == size.computed && (step == 1 || size.k == 1);
+}
+
 }  // namespace
 
 bool is_row_major(const ConstPlane& x) { return std::abs(x.col) <= std::abs(x.row); }
@@ -24,6 +29,8 @@ VectorPlan::VectorPlan(const ProductSize& size, const ProductOperands& like, boo
       is_parallel_(is_parallel),
       lanes_(size.n == 1 ? size.m : size.n),
       is_along_(lanes_ == 1 || is_row_major(size.n == 1 ? like.a : like.b) == (size.n == 1)),
+      reads_vector_(can_read(size, size.n == 1 ? like.b.dtype : like.a.dtype,
+                             size.n == 1 ? like.b.row : like.a.col)),
       parts_(ceil_div(size.k, vector_part)),
       group_(ceil_div(vector_task / std::min(size.k, vector_part), 64) * 64) {}
 
@@ -31,7 +38,9 @@ std::int64_t VectorPlan::bytes() const {
   return vector_bytes() + (parts_ > 1 ? parts_ * lanes_ * size_.item() : 0);
 }
 
-std::int64_t VectorPlan::vector_bytes() const { return ceil_div(size_.k * size_.item(), 64) * 64; }
+std::int64_t VectorPlan::vector_bytes() const {
+  return reads_vector_ ? 0 : ceil_div(size_.k * size_.item(), 64) * 64;
+}
 
 void VectorPlan::operator()(const ProductOperands& x, std::byte* buffer) const {
   const bool is_left = size_.n == 1;  // the matrix is a
@@ -39,14 +48,21 @@ void VectorPlan::operator()(const ProductOperands& x, std::byte* buffer) const {
   const ConstPlane vector = is_left ? ConstPlane{x.b.data, x.b.dtype, 0, x.b.row} : x.a;
   const std::int64_t item = size_.item();
   std::byte* const sums = parts_ > 1 ? buffer + vector_bytes() : x.c;
-  kernels::copy_plane({buffer, size_.computed, 0, 1}, vector, 1, size_.k);
+  if (!reads_vector_) {
+    kernels::copy_plane({buffer, size_.computed, 0, 1}, vector, 1, size_.k);
+  }
+  const std::byte* const factors = reads_vector_ ? vector.data : buffer;
   const std::int64_t groups = ceil_div(lanes_, group_);
-  for_each(groups * parts_, is_parallel_, [&](std::int64_t task) {
-    const std::int64_t part = task / groups;
+  const std::int64_t elements = std::min(lanes_, group_) * std::min(size_.k, vector_part);
+  const std::int64_t parts_at_once = std::max<std::int64_t>(1, vector_task / elements);
+  for_each(groups * ceil_div(parts_, parts_at_once), is_parallel_, [&](std::int64_t task) {
     const Range lanes = part_of(lanes_, group_, task % groups);
-    const Range depth = part_of(size_.k, vector_part, part);
-    multiply(shifted(matrix, lanes.first, depth.first), lanes.count, depth.count,
-             buffer + depth.first * item, sums + (part * lanes_ + lanes.first) * item);
+    const Range parts = part_of(parts_, parts_at_once, task / groups);
+    for (std::int64_t part = parts.first; part < parts.first + parts.count; ++part) {
+      const Range depth = part_of(size_.k, vector_part, part);
+      multiply(shifted(matrix, lanes.first, depth.first), lanes.count, depth.count,
+               factors + depth.first * item, sums + (part * lanes_ + lanes.first) * item);
+    }
   });
   for (std::int64_t part = 0; parts_ > 1 && part < parts_; ++part) {
     const Array c{x.c, size_.computed, {1}};

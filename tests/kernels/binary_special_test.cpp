@@ -26,7 +26,7 @@ constexpr BinaryOp ops[] = {BinaryOp::pow,      BinaryOp::fmod,      BinaryOp::r
 
 template <class T>
 const ElementwiseKernel* find(BinaryOp op) {
-  return binary_special(op, compute_type(dtype_of<T>()));
+  return find_binary(op, compute_type(dtype_of<T>()));
 }
 
 template <class T>
@@ -107,7 +107,22 @@ TYPED_TEST(BinarySpecial, PowIsExact) {
   auto x = this->numbers(8);
   const auto y = this->numbers(5);
   for (auto& v : x) v = std::abs(v);
-  expect_exact(BinaryOp::pow, x, y, pow_of, 1);
+  expect_exact(BinaryOp::pow, x, y, pow_of, this->is_float ? 1.2 : 1);
+}
+
+TYPED_TEST(BinarySpecial, PowIsExactUpToTheLargestAndLeastResults) {
+  // Errors of the logarithm count most where the exponent of the result is large: x near 1 and far
+  // from it, y such that x^y is anywhere between 0 and infinity.
+  Random random(3);
+  const double most = std::numeric_limits<TypeParam>::max_exponent * 1.1;
+  const auto between = [&](double limit) { return (2 * random.fraction() - 1) * limit; };
+  std::vector<TypeParam> x;
+  std::vector<TypeParam> y;
+  for (int i = 0; i < 50'000; ++i) {
+    x.push_back(static_cast<TypeParam>(std::exp2(between(i % 2 == 0 ? 0.6 : 100))));
+    y.push_back(static_cast<TypeParam>(between(most) / std::log2(x.back())));
+  }
+  expect_exact(BinaryOp::pow, x, y, pow_of, this->is_float ? 1.2 : 1);
 }
 
 TYPED_TEST(BinarySpecial, PowWithOneExponentForAllIsThatOfEachPair) {
