@@ -32,6 +32,7 @@
 #include "loup/ops/logic.h"
 #include "loup/ops/masking.h"
 #include "loup/ops/matmul.h"
+#include "loup/ops/operand.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
