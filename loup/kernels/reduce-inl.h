@@ -6,7 +6,8 @@
 //   planes                how many arrays of Partial a state has
 //   kept_lanes            how many partial results a row leaves behind (a power of two)
 //   row(row, out, plane)  one row into kept_lanes partial results in each plane
-//   spread(d, lane, v, out, plane)   lanes of a row so short that each is a partial result
+//   spread(d, lane, v, counts, out, plane)   lanes of a row so short that each is a partial result;
+//                         where kept_lanes is more than 1
 //   empty_row(out, plane) the partial results of a row of which nothing counts
 //   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
 //   absorb(state, n, v)   a folded row into a state; planes of states lie n apart, of rows
@@ -143,12 +144,11 @@ HWY_INLINE void spread_short_rows(const Block& b, Rows rows, std::int64_t first,
   const T* x = static_cast<const T*>(b.x) + first * b.x_row;
   for (std::int64_t lane = 0; lane < Op::kept_lanes; lane += N) {
     const std::int64_t count = std::clamp<std::int64_t>(b.cols - lane, 0, N);
-    const auto inside = hn::FirstN(d, static_cast<std::size_t>(count));
     const std::int64_t at = count > 0 ? lane : 0;
     for (std::int64_t r = 0; r < group_rows; ++r) {
-      const auto v = (rows.mask(first + r) + at).keep(d, load(d, x + r * b.x_row + at));
-      Op::spread(d, lane, hn::IfThenElseZero(inside, v), group.partials + r * Op::kept_lanes,
-                 group.plane);
+      const auto counts = lanes_that_count(d, rows.mask(first + r) + at, count).counts;
+      Op::spread(d, lane, load(d, x + r * b.x_row + at), counts,
+                 group.partials + r * Op::kept_lanes, group.plane);
     }
   }
 }
@@ -163,10 +163,12 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
   TailBuffer<T> buffer;
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const std::int64_t count = std::min(group_rows, b.rows - first);
-    if (Rows::counts_all && b.cols <= Op::kept_lanes && first + group_rows <= readable) {
-      spread_short_rows<Op>(b, rows, first, group);
-      group.fold_into(states, first, shared, group_rows);
-      continue;
+    if constexpr (Op::kept_lanes > 1 && Rows::counts_all) {
+      if (b.cols <= Op::kept_lanes && first + group_rows <= readable) {
+        spread_short_rows<Op>(b, rows, first, group);
+        group.fold_into(states, first, shared, group_rows);
+        continue;
+      }
     }
     for (std::int64_t r = first; r < first + count; ++r) {
       auto* const out = group.partials + (r - first) * Op::kept_lanes;
@@ -204,27 +206,55 @@ struct Tile {
   std::int64_t rows;
 };
 
-/// Full vectors first, then halves of them: lanes are independent, so the bits stay the same.
+HWY_INLINE void copy_mask(NoMask /*m*/, std::int64_t /*c*/, std::int64_t /*count*/,
+                          std::uint8_t* /*to*/, NoMask& /*copy*/) {}
+HWY_INLINE void copy_mask(ByteMask m, std::int64_t c, std::int64_t count, std::uint8_t* to,
+                          ByteMask& copy) {
+  std::copy_n(m.bytes + c, count, to);
+  copy.bytes = to;
+}
+
+/// The last columns, fewer than a vector has lanes: operands and states go through padded copies.
+/// (Narrower vectors would do as well and take several times as long to compile.)
+template <class Op, class D, class T, class Mask>
+HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& tile, std::int64_t c,
+                              std::int64_t count) {
+  using P = typename Op::Partial;
+  constexpr std::int64_t N = lanes<D>;
+  T x[group_rows][N] = {};
+  std::uint8_t mask[group_rows][N] = {};
+  P padded[Op::planes * N] = {};
+  P* const state = static_cast<P*>(states.data) + states.first + c;
+  Tile<T, Mask> rest;
+  rest.rows = tile.rows;
+  for (std::int64_t r = 0; r < tile.rows; ++r) {
+    std::copy_n(tile.x[r] + c, count, x[r]);
+    rest.x[r] = x[r];
+    copy_mask(tile.mask[r], c, count, mask[r], rest.mask[r]);
+  }
+  for (int p = 0; p < Op::planes; ++p) std::copy_n(state + p * states.count, count, padded + p * N);
+  Op::template tile<0>(d, padded, N, rest, 0);
+  for (int p = 0; p < Op::planes; ++p) std::copy_n(padded + p * N, count, state + p * states.count);
+}
+
 template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
 HWY_INLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
-                               std::int64_t from, std::int64_t cols) {
+                               std::int64_t cols) {
   auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
-  std::int64_t c = from;
+  std::int64_t c = 0;
   for (; c + lanes<D> <= cols; c += lanes<D>) {
     Op::template tile<fixed_rows>(d, state + c, states.count, tile, c);
   }
-  if constexpr (lanes<D> > 1) {
-    if (c < cols) across_columns<Op, fixed_rows>(hn::Half<D>(), states, tile, c, cols);
-  }
+  if (c < cols) across_rest<Op>(d, states, tile, c, cols - c);
 }
 
 template <class Op, class T, class Mask>
 HWY_INLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
   const hn::ScalableTag<typename Op::Lane> d;
   if (tile.rows == group_rows) {
-    across_columns<Op, group_rows>(d, states, tile, 0, cols);
+    across_columns<Op, group_rows>(d, states, tile, cols);
   } else if (tile.rows > 0) {
-    across_columns<Op, 0>(d, states, tile, 0, cols);
+    across_columns<Op, 0>(d, states, tile, cols);
   }
 }
 

@@ -1,12 +1,24 @@
 #include "loup/kernels/reduce.h"
 
-#include "loup/kernels/sum.h"
+#include "loup/kernels/reducers.h"
 
 namespace loup::kernels {
 
 const Reducer* find_reducer(ReduceOp op, DType dtype) {
+  const bool is_half = dtype == DType::f16 || dtype == DType::bf16;
   switch (op) {
-    case ReduceOp::sum: return sum(dtype);
+    case ReduceOp::sum:
+      if (dtype == DType::f32) return sum_f32();
+      if (dtype == DType::f64) return sum_f64();
+      return is_half ? sum_half(dtype) : sum_int(dtype);
+    case ReduceOp::mean:
+      if (is_half) return mean_half(dtype);
+      return is_floating(dtype) ? mean_float(dtype) : mean_int(dtype);
+    case ReduceOp::prod: return prod(dtype);
+    case ReduceOp::amax: return amax(dtype);
+    case ReduceOp::amin: return amin(dtype);
+    case ReduceOp::var: return var(dtype);
+    case ReduceOp::std: return std_of(dtype);
   }
   __builtin_unreachable();
 }

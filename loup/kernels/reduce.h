@@ -18,7 +18,7 @@ struct Block {
   std::int64_t rows, cols;
 };
 
-enum class ReduceOp : std::uint8_t { sum };
+enum class ReduceOp : std::uint8_t { sum, mean, prod, amax, amin, var, std };
 
 /// A buffer of `count` states, of which those from `first` on are meant. How states are laid out in
 /// it is the reduction's own affair and depends on `count`.
@@ -42,7 +42,8 @@ struct Reducer {
   /// Column c of every row into state first + c.
   void (*across)(const States& states, const Block& block);
   void (*merge)(void* into, const void* from, std::int64_t n);
-  void (*finish)(const void* states, void* out, std::int64_t n);
+  /// `parameter` is what an operator is told beside its input: the correction of a variance.
+  void (*finish)(const void* states, void* out, std::int64_t n, double parameter);
 };
 
 /// The reduction that reads elements of `dtype` as they are; null when there is none, and they have

@@ -90,6 +90,43 @@ struct ByteMask {
   HWY_INLINE bool operator[](std::int64_t i) const { return bytes[i] != 0; }
 };
 
+// Which lanes of a vector count.
+struct AllLanes {
+  template <class D>
+  HWY_INLINE hn::Vec<D> select(D /*d*/, hn::Vec<D> yes, hn::Vec<D> /*no*/) const {
+    return yes;
+  }
+  template <class D>
+  HWY_INLINE hn::Mask<D> both(D /*d*/, hn::Mask<D> other) const {
+    return other;
+  }
+};
+template <class D>
+struct SomeLanes {
+  hn::Mask<D> counts;
+  HWY_INLINE hn::Vec<D> select(D /*d*/, hn::Vec<D> yes, hn::Vec<D> no) const {
+    return hn::IfThenElse(counts, yes, no);
+  }
+  HWY_INLINE hn::Mask<D> both(D /*d*/, hn::Mask<D> other) const { return hn::And(counts, other); }
+};
+template <class D>
+HWY_INLINE AllLanes lanes_that_count(D /*d*/, NoMask /*m*/) {
+  return {};
+}
+template <class D>
+HWY_INLINE SomeLanes<D> lanes_that_count(D d, ByteMask m) {
+  return {m.lanes_of(d)};
+}
+/// Of which only the first `count` are inside the row.
+template <class D>
+HWY_INLINE SomeLanes<D> lanes_that_count(D d, NoMask /*m*/, std::int64_t count) {
+  return {hn::FirstN(d, static_cast<std::size_t>(count))};
+}
+template <class D>
+HWY_INLINE SomeLanes<D> lanes_that_count(D d, ByteMask m, std::int64_t count) {
+  return {hn::And(hn::FirstN(d, static_cast<std::size_t>(count)), m.lanes_of(d))};
+}
+
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -47,12 +47,13 @@ struct PlainSum {
     std::fill_n(out, sum_lanes, P{});
   }
   template <class D>
-  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, P* out,
+  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, hn::Mask<D> counts, P* out,
                                 std::int64_t /*plane*/) {
+    const auto kept = hn::IfThenElseZero(counts, v);
     if constexpr (std::is_same_v<Lane, P>) {
-      hn::StoreU(v, d, out + lane);
+      hn::StoreU(kept, d, out + lane);
     } else {
-      widen<P>(d, v, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
+      widen<P>(d, kept, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
         hn::StoreU(wide, dw, out + lane + at);
       });
     }
@@ -105,7 +106,8 @@ struct SumFloat : PlainSum<T, double, DType::f32> {
       hn::StoreU(hn::Add(hn::LoadU(dw, state + at), wide), dw, state + at);
     });
   }
-  static void finish(const void* states, void* out, std::int64_t n) {
+  static HWY_INLINE double total(const double* state, std::int64_t /*n*/) { return *state; }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const from = static_cast<const double*>(states);
     auto* const to = static_cast<float*>(out);
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
@@ -173,7 +175,10 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
       if constexpr (is_halved) hn::StoreU(high, DP(), at + lanes<DP>);
     }
   }
-  static void finish(const void* states, void* out, std::int64_t n) {
+  static HWY_INLINE double total(const std::int64_t* state, std::int64_t /*n*/) {
+    return static_cast<double>(*state);
+  }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     std::copy_n(static_cast<const std::int64_t*>(states), n, static_cast<std::int64_t*>(out));
   }
 };
@@ -210,8 +215,13 @@ struct SumF64 {
     std::fill_n(out + plane, sum_lanes, 0.0);
   }
   template <class D>
-  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, double* out,
-                                std::int64_t plane) {
+  static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, hn::Mask<D> counts,
+                                double* out, std::int64_t plane) {
+    start_sum(d, lane, hn::IfThenElseZero(counts, v), out, plane);
+  }
+  template <class D>
+  static HWY_INLINE void start_sum(D d, std::int64_t lane, hn::Vec<D> v, double* out,
+                                   std::int64_t plane) {
     hn::StoreU(v, d, out + lane);
     hn::StoreU(hn::Zero(d), d, out + plane + lane);
   }
@@ -220,7 +230,7 @@ struct SumF64 {
     for_each_block<256>(row, [&](const auto& v, auto is_first) HWY_ATTR {
       fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums) HWY_ATTR {
         if constexpr (is_first.value) {
-          spread(d, lane, sums, out, plane);
+          start_sum(d, lane, sums, out, plane);
         } else {
           auto sum = hn::LoadU(d, out + lane);
           auto error = hn::LoadU(d, out + plane + lane);
@@ -265,13 +275,14 @@ struct SumF64 {
       a[n + i] += b[n + i];
     }
   }
-  static void finish(const void* states, void* out, std::int64_t n) {
+  /// The error of an infinite or NaN sum is NaN and means nothing.
+  static HWY_INLINE double total(const double* state, std::int64_t n) {
+    return std::isfinite(*state) ? *state + state[n] : *state;
+  }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const from = static_cast<const double*>(states);
     auto* const to = static_cast<double*>(out);
-    // The error of an infinite or NaN sum is NaN and means nothing.
-    for (std::int64_t i = 0; i < n; ++i) {
-      to[i] = std::isfinite(from[i]) ? from[i] + from[n + i] : from[i];
-    }
+    for (std::int64_t i = 0; i < n; ++i) to[i] = total(from + i, n);
   }
 };
 

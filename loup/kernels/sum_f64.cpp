@@ -3,7 +3,7 @@
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
 #include "loup/kernels/sum-inl.h"
-#include "loup/kernels/sum.h"
+#include "loup/kernels/reducers.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -14,6 +14,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace loup::kernels {
 HWY_EXPORT(find_sum_f64);
-const Reducer& sum_f64() { return *HWY_DYNAMIC_DISPATCH(find_sum_f64)(); }
+const Reducer* sum_f64() { return HWY_DYNAMIC_DISPATCH(find_sum_f64)(); }
 }  // namespace loup::kernels
 #endif

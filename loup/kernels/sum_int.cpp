@@ -3,20 +3,20 @@
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
 #include "loup/kernels/sum-inl.h"
-#include "loup/kernels/sum.h"
+#include "loup/kernels/reducers.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
-const Reducer* find_sum_i32() { return &reducer_of<SumInt<std::int32_t>>; }
-const Reducer* find_sum_i64() { return &reducer_of<SumInt<std::int64_t>>; }
+const Reducer* find_sum_int(DType dtype) {
+  if (dtype == DType::i32) return &reducer_of<SumInt<std::int32_t>>;
+  return dtype == DType::i64 ? &reducer_of<SumInt<std::int64_t>> : nullptr;
+}
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace loup::kernels {
-HWY_EXPORT(find_sum_i32);
-HWY_EXPORT(find_sum_i64);
-const Reducer& sum_i32() { return *HWY_DYNAMIC_DISPATCH(find_sum_i32)(); }
-const Reducer& sum_i64() { return *HWY_DYNAMIC_DISPATCH(find_sum_i64)(); }
+HWY_EXPORT(find_sum_int);
+const Reducer* sum_int(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_sum_int)(dtype); }
 }  // namespace loup::kernels
 #endif

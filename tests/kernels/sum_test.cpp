@@ -1,4 +1,4 @@
-#include "loup/kernels/sum.h"
+#include "loup/kernels/reducers.h"
 
 #include <cmath>
 #include <limits>

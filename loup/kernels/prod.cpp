@@ -1,0 +1,132 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loup/kernels/prod.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include "loup/base/dtype.h"
+#include "loup/kernels/lane_reduce-inl.h"
+#include "loup/kernels/reducers.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+namespace {
+
+/// Products of floats, in double: partial products may be far beyond the range of the result.
+template <class T>
+struct ProdFloat {
+  using Element = T;
+  using Lane = double;
+  using Partial = double;
+  static constexpr int planes = 1;
+  static constexpr DType result = dtype_of<T>();
+  template <class D>
+  using Lanes = Lanes1<D>;
+
+  template <class D>
+  static HWY_INLINE Lanes1<D> start(D d) {
+    return {hn::Set(d, 1.0)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = hn::Mul(x.a, counts.select(d, v, hn::Set(d, 1.0)));
+  }
+  template <class D>
+  static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {
+    return {hn::Mul(x.a, y.a)};
+  }
+  template <class D>
+  static HWY_INLINE void into(D d, const Lanes1<D>& x, double* state, std::int64_t /*n*/) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, state), x.a), d, state);
+  }
+  static HWY_INLINE void clear(double* state, std::int64_t /*n*/, std::int64_t count) {
+    std::fill_n(state, count, 1.0);
+  }
+  static HWY_INLINE void merge_states(double* into, std::int64_t /*n*/, const double* from,
+                                      std::int64_t /*m*/, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) into[i] *= from[i];
+  }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
+    const auto* const from = static_cast<const double*>(states);
+    std::transform(from, from + n, static_cast<T*>(out),
+                   [](double value) { return static_cast<T>(value); });
+  }
+};
+
+/// Integer products wrap modulo 2^64. No instruction set of ours below AVX-512 multiplies vectors of
+/// 64-bit integers.
+template <class T>
+struct ProdInt {
+  using Element = T;
+  using Lane = T;
+  using Partial = std::uint64_t;
+  static constexpr int planes = 1;
+  static constexpr std::int64_t kept_lanes = 1;
+  static constexpr DType result = DType::i64;
+
+  static HWY_INLINE std::uint64_t wide(T x) { return static_cast<std::uint64_t>(x); }
+
+  static void init(void* states, std::int64_t n) {
+    std::fill_n(static_cast<Partial*>(states), n, Partial{1});
+  }
+  static HWY_INLINE void empty_row(Partial* out, std::int64_t /*plane*/) { *out = 1; }
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t /*plane*/) {
+    Partial products[] = {1, 1, 1, 1};
+    std::int64_t i = 0;
+    for (; i + 4 <= row.cols; i += 4) {
+      for (std::int64_t k = 0; k < 4; ++k) {
+        products[k] *= row.mask[i + k] ? wide(row.x[i + k]) : 1;
+      }
+    }
+    for (; i < row.cols; ++i) products[0] *= row.mask[i] ? wide(row.x[i]) : 1;
+    *out = products[0] * products[1] * products[2] * products[3];
+  }
+  static HWY_INLINE void fold(const Partial* from, Partial* to, std::int64_t rows) {
+    std::copy_n(from, rows, to);
+  }
+  static HWY_INLINE void absorb(Partial* state, std::int64_t /*n*/, const Partial* row) {
+    *state *= *row;
+  }
+  static HWY_INLINE void absorb_group(Partial* state, std::int64_t n, const Partial* rows) {
+    for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D /*d*/, Partial* state, std::int64_t /*n*/,
+                              const Tile<T, Mask>& tile, std::int64_t c) {
+    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t i = 0; i < lanes<D>; ++i) {
+        state[i] *= tile.mask[r][c + i] ? wide(tile.x[r][c + i]) : 1;
+      }
+    }
+  }
+  static void merge(void* into, const void* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      static_cast<Partial*>(into)[i] *= static_cast<const Partial*>(from)[i];
+    }
+  }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
+    std::memcpy(out, states, static_cast<std::size_t>(n) * sizeof(Partial));
+  }
+};
+
+}  // namespace
+
+const Reducer* find_prod(DType dtype) {
+  switch (dtype) {
+    case DType::i32: return &reducer_of<ProdInt<std::int32_t>>;
+    case DType::i64: return &reducer_of<ProdInt<std::int64_t>>;
+    case DType::f32: return &reducer_of<LaneReduction<ProdFloat<float>>>;
+    case DType::f64: return &reducer_of<LaneReduction<ProdFloat<double>>>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace loup::kernels {
+HWY_EXPORT(find_prod);
+const Reducer* prod(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_prod)(dtype); }
+}  // namespace loup::kernels
+#endif

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "loup/kernels/reduce.h"
+
+namespace loup::kernels {
+
+// The reducers of each operator, for elements of `dtype` as they are; null where they have to be
+// converted first. Files are split where they take long to compile.
+
+const Reducer* sum_int(DType dtype);
+const Reducer* sum_f32();
+const Reducer* sum_f64();
+const Reducer* sum_half(DType dtype);
+const Reducer* mean_int(DType dtype);
+const Reducer* mean_float(DType dtype);
+const Reducer* mean_half(DType dtype);
+const Reducer* prod(DType dtype);
+const Reducer* amax(DType dtype);
+const Reducer* amin(DType dtype);
+const Reducer* var(DType dtype);
+const Reducer* std_of(DType dtype);
+
+}  // namespace loup::kernels

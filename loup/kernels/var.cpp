@@ -1,0 +1,241 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loup/kernels/var.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <cmath>
+
+#include "loup/base/dtype.h"
+#include "loup/kernels/count-inl.h"
+#include "loup/kernels/lane_reduce-inl.h"
+#include "loup/kernels/reducers.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+namespace {
+
+/// Sums of doubles; masked elements are left out.
+template <class T>
+struct LaneSum {
+  using Element = T;
+  using Lane = double;
+  template <class D>
+  using Lanes = Lanes1<D>;
+  template <class D>
+  static HWY_INLINE Lanes1<D> start(D d) {
+    return {hn::Zero(d)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = hn::Add(x.a, counts.select(d, v, hn::Zero(d)));
+  }
+  template <class D>
+  static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {
+    return {hn::Add(x.a, y.a)};
+  }
+};
+
+/// A state is a count, a mean and the sum of the squared deviations from it. Each block of a row is
+/// read twice while it is in the first-level cache, for its own mean and the deviations from that:
+/// a mean of a million times the deviation costs no digits.
+template <class T, bool is_root>
+struct Variance {
+  using Element = T;
+  using Lane = double;
+  using Partial = double;
+  static constexpr int planes = 3;
+  static constexpr std::int64_t kept_lanes = 1;
+  static constexpr DType result = std::is_same_v<T, float> ? DType::f32 : DType::f64;
+  static constexpr std::int64_t block = 512;
+  using D = hn::ScalableTag<double>;
+  using Sums = VirtualLanes<LaneSum<T>, D, static_cast<int>(chunk_lanes<T> / lanes<D>)>;
+
+  struct Moments {
+    double count, mean, squares;
+  };
+  /// Chan's formula: both sets of elements together.
+  static HWY_INLINE Moments joined(const Moments& a, const Moments& b) {
+    if (b.count == 0) return a;
+    if (a.count == 0) return b;
+    const double count = a.count + b.count;
+    const double distance = b.mean - a.mean;
+    const double share = b.count / count;
+    return {count, a.mean + distance * share,
+            a.squares + b.squares + distance * distance * (a.count * share)};
+  }
+  static HWY_INLINE Moments load_state(const double* state, std::int64_t n) {
+    return {state[0], state[n], state[2 * n]};
+  }
+  static HWY_INLINE void store_state(const Moments& m, double* state, std::int64_t n) {
+    state[0] = m.count;
+    state[n] = m.mean;
+    state[2 * n] = m.squares;
+  }
+
+  static HWY_INLINE double total(const Sums& sums) {
+    double result = 0;
+    join_total(D(), sums.joined(), result);
+    return result;
+  }
+  template <class H>
+  static HWY_INLINE void join_total(H /*h*/, const Lanes1<H>& x, double& result) {
+    if constexpr (lanes<H> == 1) {
+      result = hn::GetLane(x.a);
+    } else {
+      const hn::Half<H> half;
+      join_total(half, LaneSum<T>::join(half, lower_half(half, x), upper_half(half, x)), result);
+    }
+  }
+
+  template <class Mask, class Sums_, class Map>
+  static HWY_INLINE void add_chunk(Sums_& sums, const T* x, Mask mask, Map map) {
+    if constexpr (requires { sums.first; }) {
+      const D d;
+      LaneSum<T>::add(d, sums.first, map(load(d, x)), lanes_that_count(d, mask));
+      add_chunk(sums.rest, x + lanes<D>, mask + lanes<D>, map);
+    }
+  }
+  template <class Mask, class Sums_, class Map>
+  static HWY_INLINE void add_tail(Sums_& sums, const T* x, Mask mask, std::int64_t count, Map map) {
+    if constexpr (requires { sums.first; }) {
+      if (count <= 0) return;
+      const D d;
+      const std::int64_t here = std::min(count, lanes<D>);
+      LaneSum<T>::add(d, sums.first, map(load(d, x)), lanes_that_count(d, mask, here));
+      add_tail(sums.rest, x + lanes<D>, mask + lanes<D>, count - lanes<D>, map);
+    }
+  }
+  /// The sum of map(x) over the elements from `first` to `end`; the last incomplete chunk belongs to
+  /// the block that ends with the row.
+  template <class Mask, class Map>
+  static HWY_INLINE double sum_of(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                  Map map) {
+    constexpr std::int64_t step = chunk_lanes<T>;
+    const std::int64_t full = row.cols - row.cols % step;
+    Sums sums;
+    sums.start();
+    for (std::int64_t i = first; i < std::min(end, full); i += step) {
+      add_chunk(sums, row.x + i, row.mask + i, map);
+    }
+    if (end > full) add_tail(sums, row.x_tail, row.mask_tail, row.cols - full, map);
+    return total(sums);
+  }
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
+    Moments all{0, 0, 0};
+    for (std::int64_t first = 0; first < row.cols; first += block) {
+      const std::int64_t end = std::min(row.cols, first + block);
+      const std::int64_t n = count_of(row.mask + first, end - first);
+      if (n == 0) continue;
+      const auto count = static_cast<double>(n);
+      const double mean = sum_of(row, first, end, [](auto v) HWY_ATTR { return v; }) / count;
+      const double squares = sum_of(row, first, end, [mean](auto v) HWY_ATTR {
+        const auto distance = hn::Sub(v, hn::Set(D(), mean));
+        return hn::Mul(distance, distance);
+      });
+      all = joined(all, {count, mean, squares});
+    }
+    store_state(all, out, plane);
+  }
+  static HWY_INLINE void empty_row(double* out, std::int64_t plane) {
+    store_state({0, 0, 0}, out, plane);
+  }
+  static HWY_INLINE void fold(const double* from, double* to, std::int64_t rows) {
+    std::copy_n(from, rows, to);
+  }
+  static HWY_INLINE void absorb(double* state, std::int64_t n, const double* row) {
+    store_state(joined(load_state(state, n), load_state(row, group_rows)), state, n);
+  }
+  static HWY_INLINE void absorb_group(double* state, std::int64_t n, const double* rows) {
+    for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
+  }
+
+  /// The same for a few rows of a vector of columns, read twice from the cache.
+  template <std::int64_t fixed_rows, class Tag, class Mask>
+  static HWY_INLINE void tile(Tag d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
+                              std::int64_t c) {
+    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+    const auto zero = hn::Zero(d);
+    const auto one = hn::Set(d, 1.0);
+    auto count = zero;
+    auto sum = zero;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto counts = lanes_that_count(d, tile.mask[r] + c);
+      count = hn::Add(count, counts.select(d, one, zero));
+      sum = hn::Add(sum, counts.select(d, load(d, tile.x[r] + c), zero));
+    }
+    const auto mean = hn::Div(sum, hn::Max(count, one));
+    auto squares = zero;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto counts = lanes_that_count(d, tile.mask[r] + c);
+      const auto distance = hn::Sub(load(d, tile.x[r] + c), mean);
+      squares = hn::Add(squares, counts.select(d, hn::Mul(distance, distance), zero));
+    }
+    const auto old_count = hn::LoadU(d, state);
+    const auto old_mean = hn::LoadU(d, state + n);
+    const auto all = hn::Add(old_count, count);
+    const auto share = hn::Div(count, hn::Max(all, one));
+    const auto distance = hn::Sub(mean, old_mean);
+    const auto between = hn::Mul(hn::Mul(distance, distance), hn::Mul(old_count, share));
+    const auto is_new = hn::Eq(old_count, zero);
+    const auto is_same = hn::Eq(count, zero);
+    // Where one side has nothing its mean is not looked at: it may be far from all elements.
+    auto new_mean = hn::Add(old_mean, hn::Mul(distance, share));
+    new_mean = hn::IfThenElse(is_same, old_mean, hn::IfThenElse(is_new, mean, new_mean));
+    auto new_squares = hn::Add(squares, hn::IfThenZeroElse(hn::Or(is_new, is_same), between));
+    new_squares = hn::Add(hn::LoadU(d, state + 2 * n), new_squares);
+    hn::StoreU(all, d, state);
+    hn::StoreU(new_mean, d, state + n);
+    hn::StoreU(new_squares, d, state + 2 * n);
+  }
+
+  static void init(void* states, std::int64_t n) {
+    std::fill_n(static_cast<double*>(states), planes * n, 0.0);
+  }
+  static void merge(void* into, const void* from, std::int64_t n) {
+    auto* const a = static_cast<double*>(into);
+    const auto* const b = static_cast<const double*>(from);
+    for (std::int64_t i = 0; i < n; ++i) {
+      store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
+    }
+  }
+  /// `parameter` is the correction.
+  static void finish(const void* states, void* out, std::int64_t n, double parameter) {
+    using Out = std::conditional_t<result == DType::f32, float, double>;
+    const auto* const from = static_cast<const double*>(states);
+    Out* const to = static_cast<Out*>(out);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Moments m = load_state(from + i, n);
+      double value = std::numeric_limits<double>::quiet_NaN();
+      if (m.count > 0) value = m.squares / std::max(m.count - parameter, 0.0);
+      to[i] = static_cast<Out>(is_root ? std::sqrt(value) : value);
+    }
+  }
+};
+
+template <bool is_root>
+const Reducer* find(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return &reducer_of<Variance<float, is_root>>;
+    case DType::f64: return &reducer_of<Variance<double, is_root>>;
+    case DType::i32: return &reducer_of<Variance<std::int32_t, is_root>>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+const Reducer* find_var(DType dtype) { return find<false>(dtype); }
+const Reducer* find_std(DType dtype) { return find<true>(dtype); }
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace loup::kernels {
+HWY_EXPORT(find_var);
+HWY_EXPORT(find_std);
+const Reducer* var(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_var)(dtype); }
+const Reducer* std_of(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_std)(dtype); }
+}  // namespace loup::kernels
+#endif
