@@ -65,7 +65,22 @@ void copy_elements(std::byte* to, const std::byte* from, std::size_t bytes,
   }
 }
 
+class Bytes : public MemoryContext {
+ public:
+  explicit Bytes(std::size_t bytes) : storage_(Storage::allocate(bytes)) {}
+  std::byte* data() const { return storage_.data(); }
+
+ private:
+  Storage storage_;
+};
+
 }  // namespace
+
+DataPtr new_bytes(std::size_t bytes) {
+  auto owner = std::make_shared<Bytes>(bytes);
+  std::byte* const data = owner->data();
+  return {data, bytes, std::move(owner)};
+}
 
 std::size_t file_bytes(const Shape& shape, DType dtype) {
   // Sizes of 0 count as 1: the strides of an empty tensor must not overflow either.
@@ -93,7 +108,7 @@ Tensor tensor_in(const DataPtr& file, const FileTensor& place) {
   const bool is_aligned = std::bit_cast<std::uintptr_t>(from) % item == 0;
   if (is_native && is_aligned && (place.dtype != DType::boolean || are_bools(from, bytes))) {
     // A storage of its own: what is written to one tensor of a file is no change of the others.
-    return {Storage::adopt({from, bytes, file.owner, file.is_writable}), layout, place.dtype};
+    return {Storage::adopt(part_of(file, place.offset, bytes)), layout, place.dtype};
   }
   Storage storage = Storage::allocate(bytes);
   copy_elements(storage.data(), from, bytes, place);

@@ -15,6 +15,18 @@ inline std::span<const std::byte> bytes_of(const DataPtr& file) {
   return {static_cast<const std::byte*>(file.data), file.bytes};
 }
 
+/// The elements of a contiguous tensor.
+inline std::span<const std::byte> bytes_of(const Tensor& x) {
+  return {x.raw_data(), static_cast<std::size_t>(x.bytes())};
+}
+
+/// Uninitialised bytes that tensors may share.
+LOUP_EXPORT DataPtr new_bytes(std::size_t bytes);
+/// A part of the bytes of a file, which must lie inside of it.
+inline DataPtr part_of(const DataPtr& file, std::size_t offset, std::size_t bytes) {
+  return {static_cast<std::byte*>(file.data) + offset, bytes, file.owner, file.is_writable};
+}
+
 /// Bytes of a tensor; FormatError when no file can have that many.
 LOUP_EXPORT std::size_t file_bytes(const Shape& shape, DType dtype);
 
