@@ -1,9 +1,10 @@
 #include "loup/io/atomic_file.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <random>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 namespace loup::io {
 
+using memory::Fd;
+namespace sys = memory::sys;
+
 namespace {
 
 /// The kernel cuts longer writes anyway.
@@ -21,23 +25,19 @@ constexpr std::size_t largest_write = 1U << 30U;
 constexpr int most_tries = 8;
 constexpr mode_t permission_bits = 07777;
 
-template <class Call>
-auto retried(const Call& call) {
-  decltype(call()) result;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
-}
-
-std::string link_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
 /// What a path of symbolic links leads to, so that the links stay.
 std::filesystem::path target_of(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
   return error ? path : target;
+}
+
+/// Beyond the limit the system would send a signal that ends the process.
+bool is_over_limit(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         bytes > limit.rlim_cur;
 }
 
 }  // namespace
@@ -48,10 +48,11 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, Temporary temporary)
   target_ = target.string();
   folder_ = target.has_parent_path() ? target.parent_path().string() : ".";
   struct stat old{};
-  if (stat(target_.c_str(), &old) == 0) {
+  if (sys::stat(target_.c_str(), old) == 0) {
     if (!S_ISREG(old.st_mode)) {
-      throw IoError(S_ISDIR(old.st_mode) ? EISDIR : EINVAL, path_,
-                    "save: expected a regular file or none at \"{}\", got something else", path_);
+      throw IoError(S_ISDIR(old.st_mode) ? EISDIR : ENODEV, path_,
+                    "save: expected a regular file or none, got {} \"{}\"",
+                    S_ISDIR(old.st_mode) ? "a directory" : "something else", path_);
     }
     is_replacing_ = true;
     mode_ = old.st_mode & permission_bits;
@@ -61,12 +62,12 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, Temporary temporary)
   // Secrets of the old file are not shown to others while the new one is written.
   const mode_t mode = is_replacing_ ? 0600 : 0666;
   if (temporary == Temporary::nameless_if_possible) open_nameless(mode);
-  if (fd_ < 0) open_named(mode);
+  if (!fd_) open_named(mode);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  fd_.reset();
+  if (!temporary_.empty()) sys::unlink(temporary_.c_str());
 }
 
 void AtomicFile::fail(const char* call) const {
@@ -77,11 +78,8 @@ void AtomicFile::fail(const char* call) const {
 
 void AtomicFile::open_nameless(mode_t mode) {
   // The name is given through /proc, so that must be there.
-  fd_ = retried([&] { return open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode); });
-  if (fd_ >= 0 && access(link_of(fd_).c_str(), F_OK) != 0) {
-    close(fd_);
-    fd_ = -1;
-  }
+  if (access("/proc/self/fd", X_OK) != 0) return;
+  fd_ = Fd(sys::open(folder_.c_str(), O_TMPFILE | O_RDWR, mode));
 }
 
 std::string AtomicFile::new_name() const {
@@ -94,12 +92,12 @@ std::string AtomicFile::new_name() const {
 
 void AtomicFile::open_named(mode_t mode) {
   for (int i = 0; i < most_tries; ++i) {
-    temporary_ = new_name();
-    fd_ = retried([&] {
-      return open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode);
-    });
-    if (fd_ >= 0) return;
-    temporary_.clear();
+    std::string name = new_name();
+    fd_ = Fd(sys::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode));
+    if (fd_) {
+      temporary_ = std::move(name);
+      return;
+    }
     if (errno != EEXIST) break;
   }
   fail("open");
@@ -111,10 +109,13 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (is_over_limit(offset + bytes.size())) {
+    errno = EFBIG;
+    fail("write");
+  }
   while (!bytes.empty()) {
     const std::size_t step = std::min(bytes.size(), largest_write);
-    const ssize_t written =
-        retried([&] { return pwrite(fd_, bytes.data(), step, static_cast<off_t>(offset)); });
+    const ssize_t written = sys::write_at(fd_.get(), bytes.data(), step, offset);
     if (written < 0) fail("write");
     bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
@@ -122,40 +123,33 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 void AtomicFile::give_name() {
-  const std::string from = link_of(fd_);
   for (int i = 0; i < most_tries; ++i) {
     std::string name = new_name();
-    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    if (sys::link(fd_.get(), name.c_str()) == 0) {
       temporary_ = std::move(name);
       return;
     }
     if (errno != EEXIST) break;
   }
-  fail("linkat");
+  fail("link");
 }
 
 void AtomicFile::commit() {
-  if (is_replacing_ && fchmod(fd_, mode_) != 0) fail("fchmod");
-  if (retried([&] { return fsync(fd_); }) != 0) fail("fsync");
+  if (is_replacing_ && sys::chmod(fd_.get(), mode_) != 0) fail("chmod");
+  if (sys::fsync(fd_.get()) != 0) fail("fsync");
   if (temporary_.empty()) give_name();
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
+  if (sys::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
   temporary_.clear();
-  // The new file is there already: what close could say was said by fsync.
-  close(fd_);
-  fd_ = -1;
+  fd_.reset();  // whatever close could complain about, fsync did
   sync_folder();
 }
 
 void AtomicFile::sync_folder() const {
-  const int fd = retried([&] { return open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  // A folder that may be written to but not be read cannot be synchronised; nor can every file
-  // system do it.
-  if (fd < 0) return;
-  const int status = retried([&] { return fsync(fd); });
-  const int number = errno;
-  close(fd);
-  errno = number;
-  if (status != 0 && number != EINVAL && number != EROFS) fail("fsync of the folder");
+  const Fd fd(sys::open(folder_.c_str(), O_RDONLY | O_DIRECTORY));
+  // A folder that may be written to but not be read cannot be synchronised, nor can every file
+  // system do it. The new file is there by now.
+  if (!fd || sys::fsync(fd.get()) == 0 || errno == EINVAL || errno == EROFS) return;
+  fail("fsync of the folder");
 }
 
 }  // namespace loup::io

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "loup/export.h"
+#include "loup/memory/system.h"
 
 namespace loup::io {
 
@@ -49,7 +50,7 @@ class LOUP_EXPORT AtomicFile {
   std::string target_;     // behind symbolic links
   std::string folder_;     // of the target
   std::string temporary_;  // the name that would remain; empty when there is none
-  int fd_ = -1;
+  memory::Fd fd_;
   std::uint64_t size_ = 0;
   bool is_replacing_ = false;
   mode_t mode_ = 0;  // of the file that is replaced
