@@ -236,7 +236,7 @@ std::string quoted(std::string_view text) {
     if (c == '"' || c == '\\') {
       result += '\\';
       result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       fmt::format_to(std::back_inserter(result), "\\u{:04x}", static_cast<unsigned>(c));
     } else {
       result += c;
