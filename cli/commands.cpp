@@ -14,7 +14,7 @@ namespace loup::cli {
 
 namespace {
 
-std::string json_of(std::string_view text) { return io::json::quoted(text); }
+std::string json_of(std::string_view text) { return io::json::quote(text); }
 
 std::string json_of(const std::vector<std::string>& texts) {
   std::vector<std::string> items;

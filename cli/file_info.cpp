@@ -18,7 +18,7 @@ namespace json = io::json;
 std::string json_of(const io::ItemInfo& item) {
   return fmt::format(
       R"({{"name": {}, "dtype": "{}", "shape": [{}], "bytes": {}, "masked": {}, "valid": {}}})",
-      item.name ? json::quoted(*item.name) : "null", item.dtype, fmt::join(item.shape, ", "),
+      item.name ? json::quote(*item.name) : "null", item.dtype, fmt::join(item.shape, ", "),
       item.bytes, item.valid.has_value(), item.valid ? fmt::format("{}", *item.valid) : "null");
 }
 
@@ -27,13 +27,13 @@ std::string json_of(const std::string& path, const io::FileInfo& info) {
   for (const io::ItemInfo& item : info.items) items.push_back(json_of(item));
   std::vector<std::string> metadata;
   for (const auto& [key, value] : info.metadata) {
-    metadata.push_back(fmt::format("{}: {}", json::quoted(key), json::quoted(value)));
+    metadata.push_back(fmt::format("{}: {}", json::quote(key), json::quote(value)));
   }
   // A path may be any bytes, JSON only UTF-8.
   return fmt::format(
       "{{\"schema\": \"loup.file.1\", \"path\": {}, \"format\": \"{}\", \"bytes\": {}, "
       "\"tensors\": [{}], \"metadata\": {{{}}}}}\n",
-      json::is_utf8(path) ? json::quoted(path) : "null", io::name(info.format), info.bytes,
+      json::is_utf8(path) ? json::quote(path) : "null", io::name(info.format), info.bytes,
       fmt::join(items, ", "), fmt::join(metadata, ", "));
 }
 
@@ -43,7 +43,7 @@ std::string shown(const std::string& name) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte >= 0x7F;
   });
-  return is_plain && !name.empty() ? name : json::quoted(name);
+  return is_plain && !name.empty() ? name : json::quote(name);
 }
 
 std::string counted(std::int64_t count, const char* what) {

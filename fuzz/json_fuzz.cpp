@@ -26,7 +26,7 @@ void copy(Reader& from, std::string& to, int depth) {
       std::string key;
       for (bool is_first = true; from.next_key(key); is_first = false) {
         if (!is_first) to += ',';
-        to += loup::io::json::quoted(key) + ':';
+        to += loup::io::json::quote(key) + ':';
         copy(from, to, depth + 1);
       }
       to += '}';
@@ -42,7 +42,7 @@ void copy(Reader& from, std::string& to, int depth) {
       to += ']';
       return;
     }
-    case Kind::string: to += loup::io::json::quoted(from.string()); return;
+    case Kind::string: to += loup::io::json::quote(from.string()); return;
     case Kind::null:
       from.null();
       to += "null";

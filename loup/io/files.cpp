@@ -64,7 +64,7 @@ void check_options(FileFormat format, const SaveOptions& options) {
   for (const auto& [key, value] : options.metadata) {
     if (key.starts_with(our_prefix)) {
       throw ValueError("save: expected keys of metadata that do not begin with {}, got {}",
-                       our_prefix, json::quoted(key));
+                       our_prefix, json::quote(key));
     }
   }
 }
@@ -74,7 +74,7 @@ Tensors split(const Items& items) {
   Tensors tensors;
   const auto add = [&](const std::string& key, const Tensor& x) {
     if (!tensors.emplace(key, x).second) {
-      throw ValueError("save: expected one tensor of each name, got {} twice", json::quoted(key));
+      throw ValueError("save: expected one tensor of each name, got {} twice", json::quote(key));
     }
   };
   for (const auto& [key, item] : items) {
@@ -195,7 +195,7 @@ std::optional<Content> single(const Tensors& tensors, Metadata& metadata) {
   if (format.empty()) return std::nullopt;
   if (found_version != version) {
     throw FormatError("load: expected {} {}, got {}", version_key, version,
-                      json::quoted(found_version));
+                      json::quote(found_version));
   }
   const auto data = tensors.find(data_name);
   if (format == one_tensor && tensors.size() == 1 && data != tensors.end()) return data->second;
@@ -205,7 +205,7 @@ std::optional<Content> single(const Tensors& tensors, Metadata& metadata) {
     return as_masked_tensor(data->second, mask->second);
   }
   throw FormatError("load: expected the tensors of {} {}, got others", format_key,
-                    json::quoted(format));
+                    json::quote(format));
 }
 
 File read_safetensors(const DataPtr& bytes, bool masked) {

@@ -51,6 +51,6 @@ class LOUP_EXPORT Reader {
 
 LOUP_EXPORT bool is_utf8(std::string_view text);
 /// `text`, which must be UTF-8, in quotes and with escapes.
-LOUP_EXPORT std::string quoted(std::string_view text);
+LOUP_EXPORT std::string quote(std::string_view text);
 
 }  // namespace loup::io::json

@@ -17,13 +17,13 @@ constexpr std::string_view extension = ".npy";
 Tensor read_member(const DataPtr& file, const zip::Member& member, bool verify) {
   if (!member.name.ends_with(extension)) {
     throw FormatError("load: expected members that are {} files, got {}", extension,
-                      json::quoted(member.name));
+                      json::quote(member.name));
   }
   const DataPtr bytes = zip::content(file, member, verify);
   try {
     return read_npy(bytes);
   } catch (const FormatError& error) {
-    throw FormatError("{}; in member {}", error.what(), json::quoted(member.name));
+    throw FormatError("{}; in member {}", error.what(), json::quote(member.name));
   }
 }
 

@@ -32,7 +32,7 @@ DType dtype_of_code(const std::string& name, const std::string& code) {
   const auto* const found = std::ranges::find(codes, code);
   if (found == codes.end()) {
     throw FormatError("load: expected the dtype of tensor {} to be one of {}, got {}",
-                      json::quoted(name), fmt::join(codes, ", "), json::quoted(code));
+                      json::quote(name), fmt::join(codes, ", "), json::quote(code));
   }
   return static_cast<DType>(found - codes.begin());
 }
@@ -62,7 +62,7 @@ Offsets read_offsets(const std::string& name, json::Reader& json) {
   }
   if (count != offsets.size() || offsets[0] > offsets[1]) {
     throw FormatError("load: expected two rising data_offsets of tensor {}, got {}",
-                      json::quoted(name),
+                      json::quote(name),
                       count == 2 ? fmt::format("{} and {}", offsets[0], offsets[1])
                                  : fmt::format("{} of them", count));
   }
@@ -85,12 +85,12 @@ FileTensor read_tensor(const std::string& name, json::Reader& json) {
       offsets = read_offsets(name, json);
     } else {
       throw FormatError("load: expected dtype, shape and data_offsets of tensor {} once, got {}",
-                        json::quoted(name), json::quoted(key));
+                        json::quote(name), json::quote(key));
     }
   }
   if (!dtype || !shape || !offsets) {
     throw FormatError("load: expected dtype, shape and data_offsets of tensor {}, got no {}",
-                      json::quoted(name),
+                      json::quote(name),
                       !dtype   ? "dtype"
                       : !shape ? "shape"
                                : "data_offsets");
@@ -98,7 +98,7 @@ FileTensor read_tensor(const std::string& name, json::Reader& json) {
   const std::size_t bytes = file_bytes(*shape, *dtype);
   if (offsets->second - offsets->first != bytes) {
     throw FormatError("load: expected {} bytes of tensor {} for shape {} of {}, got {}", bytes,
-                      json::quoted(name), *shape, *dtype, offsets->second - offsets->first);
+                      json::quote(name), *shape, *dtype, offsets->second - offsets->first);
   }
   return {*dtype, *shape, offsets->first};
 }
@@ -114,7 +114,7 @@ Metadata read_metadata(json::Reader& json) {
   while (json.next_key(key)) {
     if (!metadata.emplace(key, json.string()).second) {
       throw FormatError("load: expected every key of the metadata once, got {} again",
-                        json::quoted(key));
+                        json::quote(key));
     }
   }
   return metadata;
@@ -135,7 +135,7 @@ SafetensorsHeader read_header(std::string_view text) {
       is_new = header.tensors.emplace(name, read_tensor(name, json)).second;
     }
     if (!is_new) {
-      throw FormatError("load: expected every name once, got {} again", json::quoted(name));
+      throw FormatError("load: expected every name once, got {} again", json::quote(name));
     }
   }
   json.end();
@@ -163,7 +163,7 @@ void place_tensors(SafetensorsHeader& header, std::size_t begin, std::size_t byt
     if (range.begin != end) {
       throw FormatError(
           "load: expected tensor {} at offset {}, right behind the one before, got {}",
-          json::quoted(*range.name), end, range.begin);
+          json::quote(*range.name), end, range.begin);
     }
     end = range.end;
   }
@@ -181,7 +181,7 @@ std::string metadata_json(const Metadata& metadata) {
   for (const auto& [key, value] : metadata) {
     check_text("metadata", key);
     check_text("metadata", value);
-    items.push_back(fmt::format("{}:{}", json::quoted(key), json::quoted(value)));
+    items.push_back(fmt::format("{}:{}", json::quote(key), json::quote(value)));
   }
   return fmt::format("\"{}\":{{{}}}", metadata_key, fmt::join(items, ","));
 }
@@ -227,7 +227,7 @@ SafetensorsImage safetensors_image(const std::map<std::string, Tensor, std::less
       throw ValueError("save: expected names other than {}, got it", metadata_key);
     }
     items.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                json::quoted(name), code_of(x.dtype()), fmt::join(x.shape(), ","),
+                                json::quote(name), code_of(x.dtype()), fmt::join(x.shape(), ","),
                                 offset, offset + x.bytes()));
     offset += x.bytes();
     image.elements.push_back(ops::contiguous(x.detach()));

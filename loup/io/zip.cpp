@@ -64,7 +64,7 @@ class Archive {
       places.push_back(place);
       if (!names.insert(result.back().name).second) {
         throw FormatError("load: expected members with different names, got {} twice",
-                          json::quoted(result.back().name));
+                          json::quote(result.back().name));
       }
     }
     if (at != end) {
@@ -148,7 +148,7 @@ class Archive {
       if (*value != elsewhere32) continue;
       if (found.size() < sizeof *value) {
         throw FormatError("load: expected the zip64 sizes of member {}, got none",
-                          json::quoted(name));
+                          json::quote(name));
       }
       *value = Fields(found).u64(0);
       found = found.subspan(sizeof *value);
@@ -186,12 +186,12 @@ class Archive {
     const unsigned flags = entry->u16(8);
     if ((flags & ~known_flags) != 0) {
       throw FormatError("load: expected member {} without encryption, got flags {:#x}",
-                        json::quoted(member.name), flags);
+                        json::quote(member.name), flags);
     }
     const std::uint16_t method = entry->u16(10);
     if (method != stored && method != deflated) {
       throw FormatError("load: expected member {} stored or deflated, got compression method {}",
-                        json::quoted(member.name), method);
+                        json::quote(member.name), method);
     }
     member.is_deflated = method == deflated;
     member.packed_bytes = packed;
@@ -213,7 +213,7 @@ class Archive {
     if (!fits || names > room || member.packed_bytes > room - names) {
       throw FormatError(
           "load: expected member {} of {} bytes before the ZIP directory, got byte {}",
-          json::quoted(member.name), member.packed_bytes, header);
+          json::quote(member.name), member.packed_bytes, header);
     }
     // Sizes and checksum are 0 here when they follow the data.
     const bool is_known = (local->u16(6) & flag_descriptor) == 0;
@@ -225,7 +225,7 @@ class Archive {
                                        agree(local->u32(22), member.bytes)));
     if (!agrees) {
       throw FormatError("load: expected a header of member {} like its entry, got another",
-                        json::quoted(member.name));
+                        json::quote(member.name));
     }
     return {header, header + local_bytes + names + member.packed_bytes};
   }
@@ -242,7 +242,7 @@ class Archive {
       throw FormatError(
           "load: expected {} {} of member {}, got {}",
           member.is_deflated ? "at most 1032 times the packed bytes," : "the stored bytes,",
-          member.packed_bytes, json::quoted(member.name), member.bytes);
+          member.packed_bytes, json::quote(member.name), member.bytes);
     }
   }
 
@@ -298,7 +298,7 @@ DataPtr content(const DataPtr& archive, const Member& member, bool verify) {
     const DataPtr unpacked = new_bytes(member.bytes);
     if (!inflate_all(bytes_of(bytes), {static_cast<std::byte*>(unpacked.data), unpacked.bytes})) {
       throw FormatError("load: expected {} deflated bytes of member {}, got others", member.bytes,
-                        json::quoted(member.name));
+                        json::quote(member.name));
     }
     bytes = unpacked;
   }
@@ -307,7 +307,7 @@ DataPtr content(const DataPtr& archive, const Member& member, bool verify) {
     const uLong checksum = bytes.bytes == 0 ? 0 : crc32_z(0, data, bytes.bytes);
     if (checksum != member.checksum) {
       throw FormatError("load: expected checksum {:#010x} of member {}, got {:#010x}",
-                        member.checksum, json::quoted(member.name), checksum);
+                        member.checksum, json::quote(member.name), checksum);
     }
   }
   return bytes;
