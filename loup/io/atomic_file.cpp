@@ -25,12 +25,14 @@ constexpr std::size_t largest_write = 1U << 30U;
 constexpr int most_tries = 8;
 constexpr mode_t permission_bits = 07777;
 
-/// What a path of symbolic links leads to, so that the links stay.
-std::filesystem::path target_of(const std::filesystem::path& path) {
+/// What a path of symbolic links leads to, so that the links stay; also when that does not exist.
+std::filesystem::path target_of(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the system allows
   std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target;
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(path, error); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
 }
 
 /// Beyond the limit the system would send a signal that ends the process.
