@@ -19,7 +19,6 @@
 #include "loup/memory/system.h"
 #include "tests/io/file_support.h"
 #include "tests/support/errors.h"
-#include "tests/support/leaks.h"
 
 namespace loup::io {
 namespace {
@@ -46,7 +45,7 @@ mode_t mode_of(const std::filesystem::path& path) {
   return info.st_mode & 07777;
 }
 
-class AtomicFileTest : public test::LeakTest, public testing::WithParamInterface<Temporary> {
+class AtomicFileTest : public test::FileTest, public testing::WithParamInterface<Temporary> {
  protected:
   AtomicFileTest() { test::write_text(path_, old_text); }
 

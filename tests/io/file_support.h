@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "loup/io/elements.h"
+#include "tests/support/leaks.h"
 
 namespace loup::test {
 
@@ -35,6 +36,20 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// Tests that leave no descriptor and no mapping behind.
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override { before_ = Held::now(); }
+  void TearDown() override {
+    const Held after = Held::now();
+    EXPECT_EQ(after.descriptors, before_.descriptors) << "descriptors";
+    EXPECT_EQ(after.mappings, before_.mappings) << "mappings";
+  }
+
+ private:
+  Held before_;
 };
 
 inline std::string read_text(const std::filesystem::path& path) {

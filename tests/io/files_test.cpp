@@ -11,7 +11,6 @@
 #include "loup/tensor/create.h"
 #include "tests/io/file_support.h"
 #include "tests/support/errors.h"
-#include "tests/support/leaks.h"
 #include "tests/support/tensors.h"
 
 namespace loup::io {
@@ -19,7 +18,7 @@ namespace {
 
 using test::expect_error;
 
-class Files : public test::LeakTest {
+class Files : public test::FileTest {
  protected:
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   /// A file of the format's own extension with any content.
