@@ -20,6 +20,8 @@
 #include "loup/memory/map_error.h"
 #include "loup/memory/map_flags.h"
 #include "loup/memory/pool.h"
+#include "loup/memory/refcounted_map_allocator.h"
+#include "loup/memory/shm.h"
 #include "loup/memory/shm_name.h"
 #include "loup/memory/sigbus_shield.h"
 #include "loup/memory/storage.h"
