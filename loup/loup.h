@@ -50,6 +50,7 @@
 #include "loup/ops/views.h"
 #include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
+#include "loup/tensor/mapped.h"
 #include "loup/tensor/print.h"
 #include "loup/tensor/tensor.h"
 #include "loup/tensor/views.h"
