@@ -124,6 +124,7 @@ RefcountedMapAllocator::RefcountedMapAllocator(Make /*how*/, std::string_view na
   if (!filename_.empty()) mapping_.path = memory::shm_path(filename_);
   const MapError::Context context{"attach", mapping_.path};
   memory::lock_shared(context, fd.get(), options.timeout);
+  memory::withdraw(fd.get());  // it counted by itself while it travelled
   attach_to(std::move(fd), options);
 }
 

@@ -50,8 +50,20 @@ std::uint32_t random_number() {
     state = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
             reinterpret_cast<std::uintptr_t>(&state);
   }
-  state = state * 6364136223846793005U + 1442695040888963407U + static_cast<unsigned>(getpid());
-  return static_cast<std::uint32_t>(state >> 32U);
+  state += 0x9E3779B97F4A7C15U;
+  // Children of fork start with the same state; the pid tells them apart.
+  std::uint64_t mixed = state ^ (static_cast<std::uint64_t>(getpid()) * 0xD6E8FEB86659FD93U);
+  mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9U;
+  mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBU;
+  return static_cast<std::uint32_t>(mixed >> 32U);
+}
+
+/// The system tells one locked byte of a range, not the first one: the rest is on both sides of it.
+std::size_t count_locked(int fd, off_t first, off_t last) {
+  if (first >= last) return 0;
+  const off_t found = sys::find_locked(fd, first, last);
+  if (found < first || found >= last) return 0;
+  return count_locked(fd, first, found) + 1 + count_locked(fd, found + 1, last);
 }
 
 }  // namespace
@@ -70,34 +82,30 @@ int announce(int fd, bool wants_slot) {
   // A few tries: slots only inform.
   for (std::uint32_t i = 0; wants_slot && i < 4; ++i) {
     const auto slot = static_cast<int>((random + i) % segment_slots);
-    if (sys::lock_byte(fd, first_slot_byte + slot, F_WRLCK) == 0) return slot;
+    if (sys::lock_bytes(fd, first_slot_byte + slot, 1, F_WRLCK) == 0) return slot;
   }
-  sys::lock_byte(fd, first_random_byte + random, F_RDLCK);
+  sys::lock_bytes(fd, first_random_byte + random, 1, F_RDLCK);
   return -1;
 }
 
-std::size_t count_announced(int fd) {
-  std::size_t count = 0;
-  for (off_t from = first_slot_byte; from < end_of_bytes; ++count) {
-    const off_t found = sys::first_locked(fd, from, end_of_bytes);
-    if (found < from) break;
-    from = found + 1;
-  }
-  return count;
+void withdraw(int fd) {
+  sys::lock_bytes(fd, first_slot_byte, end_of_bytes - first_slot_byte, F_UNLCK);
 }
 
+std::size_t count_announced(int fd) { return count_locked(fd, first_slot_byte, end_of_bytes); }
+
 bool is_slot_alive(int fd, int slot) {
-  return sys::first_locked(fd, first_slot_byte + slot, first_slot_byte + slot + 1) >= 0;
+  return sys::find_locked(fd, first_slot_byte + slot, first_slot_byte + slot + 1) >= 0;
 }
 
 SegmentGuard::SegmentGuard(int fd, Purpose purpose, std::chrono::milliseconds timeout)
     : fd_(fd), byte_(purpose == Purpose::remove ? remove_byte : grow_byte) {
-  is_held_ = wait_for([&] { return sys::lock_byte(fd_, byte_, F_WRLCK); }, timeout);
+  is_held_ = wait_for([&] { return sys::lock_bytes(fd_, byte_, 1, F_WRLCK); }, timeout);
 }
 
 SegmentGuard::~SegmentGuard() {
   // Said aloud, not left to close: a child forked meanwhile has the description, too.
-  if (is_held_) sys::lock_byte(fd_, byte_, F_UNLCK);
+  if (is_held_) sys::lock_bytes(fd_, byte_, 1, F_UNLCK);
 }
 
 Removal remove_name(const std::string& path, const Identity* identity, bool force) noexcept {

@@ -32,6 +32,8 @@ void lock_shared(const MapError::Context& context, int fd, std::chrono::millisec
 
 /// Announces an attachment, best with a slot of its own: its number, or −1.
 int announce(int fd, bool wants_slot);
+/// Takes back what this description announced.
+void withdraw(int fd);
 /// How many attachments are announced.
 std::size_t count_announced(int fd);
 /// Whether a slot's owner is alive.
