@@ -70,9 +70,12 @@ int fsync(int fd) {
   return attempt("fsync", [&] { return ::fsync(fd); });
 }
 void* map(int fd, std::size_t bytes, int protection, int flags) {
-  if (is_made_to_fail("mmap")) return nullptr;
-  void* const data = ::mmap(nullptr, bytes, protection, flags, fd, 0);
-  return data == MAP_FAILED ? nullptr : data;
+  void* data = nullptr;
+  const auto call = [&] {
+    data = ::mmap(nullptr, bytes, protection, flags, fd, 0);
+    return data == MAP_FAILED ? -1 : 0;
+  };
+  return attempt("mmap", call) == 0 ? data : nullptr;
 }
 int remap_in_place(void* data, std::size_t bytes, std::size_t new_bytes) {
   if (is_made_to_fail("mremap")) return -1;
@@ -90,17 +93,17 @@ int advise(void* data, std::size_t bytes, int advice) {
 int flock(int fd, int operation) {
   return attempt("flock", [&] { return ::flock(fd, operation); });
 }
-int lock_byte(int fd, off_t byte, short type) {
+int lock_bytes(int fd, off_t first, off_t count, short type) {
   return attempt("fcntl", [&] {
     struct flock lock{};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
-    lock.l_start = byte;
-    lock.l_len = 1;
+    lock.l_start = first;
+    lock.l_len = count;
     return ::fcntl(fd, F_OFD_SETLK, &lock);
   });
 }
-off_t first_locked(int fd, off_t first, off_t last) {
+off_t find_locked(int fd, off_t first, off_t last) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -59,10 +59,10 @@ int unmap(void* data, std::size_t bytes);
 int sync(void* data, std::size_t bytes, int flags);
 int advise(void* data, std::size_t bytes, int advice);
 int flock(int fd, int operation);
-/// A lock of the open file description on one byte; `type` as in struct flock.
-int lock_byte(int fd, off_t byte, short type);
-/// The first locked byte in [first, last) that another description holds; −1 when there is none.
-off_t first_locked(int fd, off_t first, off_t last);
+/// A lock of the open file description; `type` as in struct flock.
+int lock_bytes(int fd, off_t first, off_t count, short type);
+/// A byte in [first, last) that another description has locked, any of them; −1 when there is none.
+off_t find_locked(int fd, off_t first, off_t last);
 int link(int fd, const char* path);
 int link(const char* from, const char* path);
 int unlink(const char* path);

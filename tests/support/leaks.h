@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -36,8 +38,10 @@ struct Held {
       if (!is_code) held.mappings.insert(name);
     }
     std::error_code error;
+    const std::string ours = "lp." + memory::shm_namespace() + ".";
     for (const auto& entry : fs::directory_iterator(memory::shm_directory(), error)) {
-      held.names.insert(entry.path().filename());
+      const std::string name = entry.path().filename();
+      if (name.starts_with(ours)) held.names.insert(name);
     }
     return held;
   }
@@ -45,10 +49,14 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// Tests whose names it guards leave no descriptor, mapping or name behind.
+/// Its tests leave no descriptor, mapping or name behind. Names are made in a namespace of this
+/// process: others may be at work in the same directory.
 class LeakTest : public testing::Test {
  protected:
-  void SetUp() override { before_ = Held::now(); }
+  void SetUp() override {
+    setenv("LOUP_NS", ("t" + std::to_string(getpid() % 10'000'000)).c_str(), 1);
+    before_ = Held::now();
+  }
   void TearDown() override {
     const Held after = Held::now();
     EXPECT_EQ(after.descriptors, before_.descriptors) << "descriptors";
