@@ -50,7 +50,8 @@ std::array<std::uint8_t, 16> boot_id() {
     if (c == '-') continue;
     const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
     if (value < 0) break;
-    id[digits / 2] = static_cast<std::uint8_t>(id[digits / 2] << 4U | static_cast<unsigned>(value));
+    id[digits / 2] =
+        static_cast<std::uint8_t>(unsigned{id[digits / 2]} << 4U | static_cast<unsigned>(value));
     ++digits;
   }
   return id;
