@@ -106,7 +106,7 @@ void bind_errors(nb::module_& m) {
   index_error = derive("IndexError", "A dim or an index is out of range.", PyExc_IndexError);
   value_error = derive("ValueError", "Any other bad argument.", PyExc_ValueError);
   format_error = add_class(m, "FormatError", "A file does not hold what its format demands.",
-                           nb::make_tuple(nb::handle(value_error)));
+                           nb::make_tuple(nb::handle(value_error), nb::handle(error)));
   state_error = add_class(m, "StateError", "The right call at the wrong moment.",
                           nb::make_tuple(nb::handle(error)));
   layout_error = derive("LayoutError", "Layouts do not fit together.", PyExc_TypeError);
