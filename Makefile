@@ -5,6 +5,7 @@
 CMAKE ?= cmake
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
 PYTHON := .venv/bin/python
 BUILD = $(CMAKE) --build build/$(1) --parallel $(JOBS)
 
@@ -39,6 +40,11 @@ asan: build/asan/build.ninja ## Run the C++ tests under the address and undefine
 tsan: build/tsan/build.ninja ## Run the C++ tests under the thread sanitizer; LAYERS="base ops" picks
 	@$(call BUILD,tsan) $(if $(LAYERS),--target $(LAYERS:%=%_tests))
 	@$(PYTHON) tools/run_tests --build build/tsan $(LAYERS)
+
+.PHONY: fuzz
+fuzz: build/fuzz/build.ninja ## Fuzz every parser for FUZZ_SECONDS (60); FUZZ="npy json" picks
+	@$(call BUILD,fuzz)
+	@$(PYTHON) tools/run_fuzzers --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 .PHONY: bench
 bench: bench-build ## Measure loup beside its peers; TASKS=sum, TASKS="exp cache" pick
@@ -83,7 +89,7 @@ setup:
 setup-lint:
 	@tools/setup --lint
 
-build/clang/build.ninja: | setup-lint
+build/clang/build.ninja build/fuzz/build.ninja: | setup-lint
 build/%/build.ninja: CMakePresets.json | setup
 	@$(CMAKE) --preset $*
 	@touch $@

@@ -36,7 +36,11 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
 
   FormatOptions info_options;
-  CLI::App* info = app.add_subcommand("info", "Show instruction sets, threads and build");
+  std::string file;
+  CLI::App* info = app.add_subcommand(
+      "info",
+      "Show what is in a file, or instruction sets, threads and build. Try: loup info x.npy");
+  info->add_option("FILE", file, "An .npy, .npz or .safetensors file");
   info->add_flag("--json", info_options.json, "Print JSON");
 
   FormatOptions ops_options;
@@ -50,7 +54,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? finish_output() : bad_usage;
   }
-  if (info->parsed()) std::cout << loup::cli::info(info_options.format());
+  if (info->parsed()) {
+    const bool has_file = info->count("FILE") != 0;
+    std::cout << (has_file ? loup::cli::file_info(file, info_options.format())
+                           : loup::cli::info(info_options.format()));
+  }
   if (ops->parsed()) std::cout << loup::cli::ops(ops_options.format());
   return finish_output();
 }

@@ -12,6 +12,8 @@
 #include "loup/base/parallel.h"
 #include "loup/base/scalar.h"
 #include "loup/io/dlpack.h"
+#include "loup/io/file_info.h"
+#include "loup/io/files.h"
 #include "loup/kernels/targets.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/op.h"

@@ -49,6 +49,12 @@ class LOUP_EXPORT ValueError : public Error {
   using Error::Error;
 };
 
+/// A file does not hold what its format demands.
+class LOUP_EXPORT FormatError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
 /// The right call at the wrong moment.
 class LOUP_EXPORT StateError : public Error {
  public:

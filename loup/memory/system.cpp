@@ -124,6 +124,18 @@ int link(const char* from, const char* path) {
 int unlink(const char* path) {
   return attempt("unlink", [&] { return ::unlink(path); });
 }
+int rename(const char* from, const char* to) {
+  return attempt("rename", [&] { return ::rename(from, to); });
+}
+int chmod(int fd, mode_t mode) {
+  return attempt("fchmod", [&] { return ::fchmod(fd, mode); });
+}
+ssize_t read_at(int fd, void* data, std::size_t bytes, std::size_t offset) {
+  return attempt("pread", [&] { return ::pread(fd, data, bytes, static_cast<off_t>(offset)); });
+}
+ssize_t write_at(int fd, const void* data, std::size_t bytes, std::size_t offset) {
+  return attempt("pwrite", [&] { return ::pwrite(fd, data, bytes, static_cast<off_t>(offset)); });
+}
 int memfd(const char* name, unsigned flags) {
   return attempt("memfd_create", [&] { return ::memfd_create(name, flags | MFD_CLOEXEC); });
 }

@@ -39,6 +39,7 @@ void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_create(nb::module_& m);
+void bind_files(nb::module_& m);
 void bind_gather(nb::module_& m);
 void bind_masking(nb::module_& m);
 void bind_sort(nb::module_& m);

@@ -17,6 +17,7 @@ PyObject* shape_error = nullptr;
 PyObject* dtype_error = nullptr;
 PyObject* index_error = nullptr;
 PyObject* value_error = nullptr;
+PyObject* format_error = nullptr;
 PyObject* state_error = nullptr;
 PyObject* layout_error = nullptr;
 
@@ -66,6 +67,8 @@ void translate(const std::exception_ptr& pointer, void* /*unused*/) {
     PyErr_SetString(dtype_error, e.what());
   } catch (const IndexError& e) {
     PyErr_SetString(index_error, e.what());
+  } catch (const FormatError& e) {
+    PyErr_SetString(format_error, e.what());
   } catch (const ValueError& e) {
     PyErr_SetString(value_error, e.what());
   } catch (const StateError& e) {
@@ -102,6 +105,8 @@ void bind_errors(nb::module_& m) {
   dtype_error = derive("DTypeError", "A dtype is not accepted.", PyExc_TypeError);
   index_error = derive("IndexError", "A dim or an index is out of range.", PyExc_IndexError);
   value_error = derive("ValueError", "Any other bad argument.", PyExc_ValueError);
+  format_error = add_class(m, "FormatError", "A file does not hold what its format demands.",
+                           nb::make_tuple(nb::handle(value_error)));
   state_error = add_class(m, "StateError", "The right call at the wrong moment.",
                           nb::make_tuple(nb::handle(error)));
   layout_error = derive("LayoutError", "Layouts do not fit together.", PyExc_TypeError);

@@ -22,5 +22,6 @@ NB_MODULE(_loup, m) {
   python::bind_shape(m);
   python::bind_random(m);
   python::bind_masked(m);
+  python::bind_files(m);
   python::bind_system(m);
 }
