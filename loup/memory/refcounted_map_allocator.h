@@ -87,7 +87,7 @@ class LOUP_EXPORT RefcountedMapAllocator : public MapAllocator {
   int decref();
   /// A new descriptor that holds a reference by itself, also while it travels to another process.
   /// The caller closes it.
-  int descriptor() const;
+  int descriptor() const override;
   /// Everybody attached, in all processes.
   std::size_t attachments() const;
   SegmentInfo info() const;
