@@ -31,6 +31,12 @@ build: build/dev/build.ninja ## Build everything; .venv then has loup and import
 test: build ## Build everything and run all tests
 	@$(PYTHON) tools/run_tests
 
+SOAK_SECONDS ?= 600
+.PHONY: soak-shm
+soak-shm: build/dev/build.ninja ## Kill processes that share memory at random for SOAK_SECONDS (600)
+	@$(call BUILD,dev) --target memory_tests
+	@LOUP_SOAK_SECONDS=$(SOAK_SECONDS) build/dev/bin/memory_tests --gtest_filter='MapFaults.T23*'
+
 .PHONY: asan
 asan: build/asan/build.ninja ## Run the C++ tests under the address and undefined-behaviour sanitizers
 	@$(call BUILD,asan)

@@ -184,6 +184,10 @@ memory::Fd MapAllocator::reopen(const char* operation, bool writes) const {
   return fd;
 }
 
+int MapAllocator::descriptor() const {
+  return reopen("descriptor", mapping_.is_shared && !mapping_.is_read_only).release();
+}
+
 void MapAllocator::remap(const char* operation, int fd, std::size_t mapped, std::size_t bytes) {
   const std::size_t header = mapped - bytes;
   if (!region_.extend(mapped)) {

@@ -52,6 +52,9 @@ class LOUP_EXPORT MapAllocator : public MemoryContext {
   std::size_t size() const noexcept { return mapping_.bytes; }
   /// The descriptor kept open by `keep_fd`, otherwise −1.
   int fd() const noexcept { return fd_.get(); }
+  /// A new descriptor of the mapped file, which the caller closes. StateError when there is neither
+  /// a name nor a descriptor to have it from.
+  virtual int descriptor() const;
   MapFlags flags() const noexcept { return mapping_.flags; }
   const std::string& filename() const noexcept { return filename_; }
   const Mapping* mapping() const noexcept override { return &mapping_; }

@@ -1,6 +1,7 @@
 #include "loup/memory/refcounted_map_allocator.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
@@ -125,7 +126,9 @@ RefcountedMapAllocator::RefcountedMapAllocator(Make /*how*/, std::string_view na
   const MapError::Context context{"attach", mapping_.path};
   memory::lock_shared(context, fd.get(), options.timeout);
   memory::withdraw(fd.get());  // it counted by itself while it travelled
-  attach_to(std::move(fd), options);
+  struct stat info{};
+  if (sys::fstat(fd.get(), info) != 0) memory::throw_map_error(context, "fstat", errno);
+  attach_to(std::move(fd), info, options);
 }
 
 RefcountedMapAllocator RefcountedMapAllocator::create(std::string_view name, std::size_t bytes,
@@ -231,14 +234,16 @@ void RefcountedMapAllocator::attach_to_name(const AttachOptions& options) {
     if (sys::fstat(fd.get(), info) != 0) memory::throw_map_error(context, "fstat", errno);
     // Without a name it was removed while we waited; there may be a new one.
     if (info.st_nlink == 0) continue;
-    return attach_to(std::move(fd), options);
+    attach_to(std::move(fd), info, options);
+    return;
   }
 }
 
 /// `fd` holds the lock already.
-void RefcountedMapAllocator::attach_to(Fd fd, const AttachOptions& options) {
+void RefcountedMapAllocator::attach_to(Fd fd, const struct stat& info,
+                                       const AttachOptions& options) {
   try {
-    map_segment(fd, options);
+    map_segment(fd.get(), info, options);
   } catch (...) {
     // While we held the lock somebody else's last detach may have left the name to us.
     const bool was_last_detach = mapping_.lifetime == Lifetime::last_detach;
@@ -252,21 +257,19 @@ void RefcountedMapAllocator::attach_to(Fd fd, const AttachOptions& options) {
   if (is_needed) fd_ = std::move(fd);
 }
 
-void RefcountedMapAllocator::map_segment(Fd& fd, const AttachOptions& options) {
+void RefcountedMapAllocator::map_segment(int fd, const struct stat& info,
+                                         const AttachOptions& options) {
   MapError::Context context{"attach", mapping_.path, options.bytes};
-  struct stat info{};
-  if (sys::fstat(fd.get(), info) != 0) memory::throw_map_error(context, "fstat", errno);
   memory::check_regular(context, info);
   if (!options.allow_foreign && info.st_nlink > 0) memory::check_owner(context, info);
   const auto whole = static_cast<std::size_t>(info.st_size);
+  // Read, not looked at through the mapping: a page that was never touched costs nothing.
+  std::array<std::byte, offsetof(SegmentHeader, slots)> start{};
+  const ssize_t got = sys::read_at(fd, start.data(), start.size(), 0);
+  if (got < 0) memory::throw_map_error(context, "read", errno);
   memory::SegmentFields fields;
-  std::string fault;
-  if (whole >= segment_header_bytes) {
-    region_ = memory::MappedRegion(context, fd.get(), whole, !options.read_only, true);
-    fault = memory::read_header({region_.data(), segment_header_bytes}, whole, fields);
-  } else {
-    fault = memory::read_header({}, whole, fields);
-  }
+  const std::string fault =
+      memory::read_header(std::span(start).first(static_cast<std::size_t>(got)), whole, fields);
   if (!fault.empty()) {
     throw MapError(MapError::Kind::bad_header, EBADMSG, context, "attach: {} in \"{}\"", fault,
                    mapping_.path);
@@ -281,7 +284,8 @@ void RefcountedMapAllocator::map_segment(Fd& fd, const AttachOptions& options) {
                    "attach: expected a segment of at least {} bytes, got \"{}\" of {} bytes",
                    wanted, mapping_.path, fields.bytes);
   }
-  announce(fd.get());
+  region_ = memory::MappedRegion(context, fd, whole, !options.read_only, true);
+  announce(fd);
   data_ = region_.data() + segment_header_bytes;
   is_reserved_ = memory::is_reserved(info);
   generation_ = fields.generation;
@@ -292,14 +296,18 @@ void RefcountedMapAllocator::announce(int fd) {
   slot_ = memory::announce(fd, !mapping_.is_read_only);
   if (slot_ < 0) return;
   const memory::ProcessIdentity self = memory::process_identity();
-  header_of(region_).slots[slot_] = {.pid = self.pid,
-                                     .unused = 0,
-                                     .start_time = self.start_time,
-                                     .pid_namespace = self.pid_namespace,
-                                     .time = memory::nanoseconds_now(),
-                                     .references = 0,
-                                     .unused_too = 0,
-                                     .label = {}};
+  const memory::SegmentSlot slot{.pid = self.pid,
+                                 .unused = 0,
+                                 .start_time = self.start_time,
+                                 .pid_namespace = self.pid_namespace,
+                                 .time = memory::nanoseconds_now(),
+                                 .references = 0,
+                                 .unused_too = 0,
+                                 .label = {}};
+  const std::size_t offset =
+      offsetof(SegmentHeader, slots) + static_cast<std::size_t>(slot_) * sizeof slot;
+  // It only informs: whether it could be written does not matter.
+  sys::write_at(fd, &slot, sizeof slot, offset);
 }
 
 void RefcountedMapAllocator::count_references() {

@@ -87,7 +87,7 @@ class LOUP_EXPORT RefcountedMapAllocator : public MapAllocator {
   int decref();
   /// A new descriptor that holds a reference by itself, also while it travels to another process.
   /// The caller closes it.
-  int descriptor() const;
+  int descriptor() const override;
   /// Everybody attached, in all processes.
   std::size_t attachments() const;
   SegmentInfo info() const;
@@ -122,8 +122,8 @@ class LOUP_EXPORT RefcountedMapAllocator : public MapAllocator {
   void fill(const char* operation, memory::Fd& fd, std::size_t bytes,
             const SegmentOptions& options);
   void attach_to_name(const AttachOptions& options);
-  void attach_to(memory::Fd fd, const AttachOptions& options);
-  void map_segment(memory::Fd& fd, const AttachOptions& options);
+  void attach_to(memory::Fd fd, const struct stat& info, const AttachOptions& options);
+  void map_segment(int fd, const struct stat& info, const AttachOptions& options);
   void announce(int fd);
   void count_references();
   int detach() noexcept;

@@ -18,7 +18,7 @@ SegmentInfo segment_info(const char* operation, const std::string& path, int fd)
   if (sys::fstat(fd, info) != 0) throw_map_error(context, "fstat", errno);
   // Read, not mapped: the file may be cut short meanwhile.
   SegmentHeader header{};
-  const ssize_t got = S_ISREG(info.st_mode) ? pread(fd, &header, sizeof header, 0) : 0;
+  const ssize_t got = S_ISREG(info.st_mode) ? sys::read_at(fd, &header, sizeof header, 0) : 0;
   if (got < 0) throw_map_error(context, "read", errno);
   SegmentFields fields;
   const auto bytes = std::as_bytes(std::span(&header, 1)).first(static_cast<std::size_t>(got));

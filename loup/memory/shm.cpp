@@ -5,6 +5,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -76,10 +78,18 @@ void sweep_one(const std::string& name, bool dry_run, SweepReport& report) {
   }
 }
 
-bool maps(const std::string& pid, const std::string& inode, const std::string& path) {
+/// Whether a process maps the file; its path does not tell, because it was mapped without a name.
+bool maps(const std::string& pid, const struct stat& wanted) {
+  const std::string device =
+      fmt::format("{:02x}:{:02x}", major(wanted.st_dev), minor(wanted.st_dev));
+  const std::string inode = std::to_string(wanted.st_ino);
   std::ifstream file("/proc/" + pid + "/maps");
   for (std::string line; std::getline(file, line);) {
-    if (line.find(inode) != std::string::npos && line.find(path) != std::string::npos) return true;
+    std::istringstream fields(line);
+    std::string address, rights, offset, on, number;
+    if (fields >> address >> rights >> offset >> on >> number && on == device && number == inode) {
+      return true;
+    }
   }
   return false;
 }
@@ -136,7 +146,8 @@ bool remove(std::string_view name, bool force) {
 
 std::vector<std::uint32_t> mapping_processes(const SegmentInfo& segment) {
   std::vector<std::uint32_t> result;
-  const std::string inode = fmt::format(" {} ", segment.inode);
+  struct stat wanted{};
+  if (memory::sys::stat(segment.path.c_str(), wanted) != 0) return {};
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
@@ -144,7 +155,7 @@ std::vector<std::uint32_t> mapping_processes(const SegmentInfo& segment) {
     std::uint32_t pid = 0;
     const auto [rest, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (fault != std::errc{} || rest != name.data() + name.size()) continue;
-    if (maps(name, inode, segment.path)) result.push_back(pid);
+    if (maps(name, wanted)) result.push_back(pid);
   }
   std::ranges::sort(result);
   return result;

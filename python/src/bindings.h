@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -51,6 +52,7 @@ void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_shape(nb::module_& m);
+void bind_shm(nb::module_& m);
 void bind_system(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
@@ -84,6 +86,8 @@ Dims dims_from(const char* operation, nb::handle object);
 Dims dims_from_args(const char* operation, const nb::args& args);
 std::int64_t integer_from(const char* operation, nb::handle object);
 Scalar scalar_from(const char* operation, nb::handle object);
+/// A str, bytes or os.PathLike.
+std::filesystem::path path_from(nb::handle object);
 
 /// A number as it is; anything else as a tensor.
 ops::Operand operand_from(const char* operation, nb::handle object);

@@ -13,14 +13,6 @@ using namespace nb::literals;
 
 namespace {
 
-/// A str, bytes or os.PathLike.
-std::filesystem::path path_from(nb::handle object) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) throw nb::python_error();
-  const nb::object owner = nb::steal(encoded);
-  return std::string(PyBytes_AsString(encoded), static_cast<std::size_t>(PyBytes_Size(encoded)));
-}
-
 /// A str; `expected` says where.
 std::string text_from(nb::handle object, const char* expected) {
   if (PyUnicode_Check(object.ptr()) == 0) {
