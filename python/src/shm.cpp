@@ -294,6 +294,9 @@ void bind_mapping(nb::module_& m) {
       "What the memory is mapped from; None for ordinary memory. Views keep it.");
 }
 
+/// A class of loup/shm.py.
+nb::object python_class(const char* name) { return nb::module_::import_("loup.shm").attr(name); }
+
 void bind_segment(nb::module_& m) {
   nb::class_<SegmentObject>(m, "Segment", "Shared memory; tensors inside keep it alive.")
       .def_prop_ro(
@@ -327,8 +330,14 @@ void bind_segment(nb::module_& m) {
           "attachments", [](const SegmentObject& x) { return x->attachments(); },
           "How many attachments there are, in all processes.")
       .def(
-          "info_dict", [](const SegmentObject& x) { return dict_of(x->info()); },
-          nb::sig("def info_dict(self) -> dict[str, typing.Any]"))
+          "info",
+          [](const SegmentObject& x) { return python_class("SegmentInfo")(**dict_of(x->info())); },
+          nb::sig("def info(self) -> loup.shm.SegmentInfo"),
+          "What there is to know about the segment.")
+      .def(
+          "ticket", [](nb::handle self) { return python_class("Ticket")(self); },
+          nb::sig("def ticket(self) -> loup.shm.Ticket"),
+          "A reference to the segment that can be sent to another process.")
       .def(
           "descriptor", [](const SegmentObject& x) { return x->descriptor(); },
           "A new descriptor that holds a reference; the caller closes it.")
