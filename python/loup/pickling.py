@@ -49,7 +49,7 @@ def travelling(fd: int, name: str) -> Any:
     from multiprocessing.context import get_spawning_popen
     from multiprocessing.reduction import DupFd
 
-    duplicate = DupFd(fd)  # type: ignore[no-untyped-call]
+    duplicate = DupFd(fd)
     popen = get_spawning_popen()
     if popen is None:
         os.close(fd)  # it was duplicated

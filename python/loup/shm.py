@@ -218,18 +218,3 @@ def _share_masked(x: MaskedTensor) -> MaskedTensor:
         leaf.requires_grad = True
         return _loup.as_masked_tensor(leaf, result.get_mask())
     return result
-
-
-def _ticket(segment: Segment) -> Ticket:
-    """A reference to the segment that can be sent to another process."""
-    return Ticket(segment)
-
-
-def _info(segment: Segment) -> SegmentInfo:
-    """What there is to know about the segment."""
-    return SegmentInfo(**segment.info_dict())
-
-
-# Methods that need classes of this module.
-Segment.ticket = _ticket  # type: ignore[attr-defined]
-Segment.info = _info  # type: ignore[attr-defined]

@@ -214,8 +214,17 @@ void bind_segment(nb::module_& m) {
           "attachments", [](const SegmentObject& x) { return x->attachments(); },
           "How many attachments there are, in all processes.")
       .def(
-          "info_dict", [](const SegmentObject& x) { return dict_of(x->info()); },
-          nb::sig("def info_dict(self) -> dict[str, typing.Any]"))
+          "info",
+          [](const SegmentObject& x) {
+            return nb::module_::import_("loup.shm").attr("SegmentInfo")(**dict_of(x->info()));
+          },
+          nb::sig("def info(self) -> loup.shm.SegmentInfo"),
+          "Name, sizes, lifetime and who is attached.")
+      .def(
+          "ticket",
+          [](nb::handle self) { return nb::module_::import_("loup.shm").attr("Ticket")(self); },
+          nb::sig("def ticket(self) -> loup.shm.Ticket"),
+          "A reference to the segment that can be sent to another process.")
       .def(
           "descriptor", [](const SegmentObject& x) { return x->descriptor(); },
           "A new descriptor that holds a reference; the caller closes it.")
