@@ -9,7 +9,13 @@
 
 #include "loup/memory/map_allocator.h"
 
+struct stat;
+
 namespace loup {
+
+namespace memory {
+struct SegmentHeader;
+}
 
 /// How a segment is made.
 struct SegmentOptions {
@@ -125,6 +131,7 @@ class LOUP_EXPORT RefcountedMapAllocator : public MapAllocator {
   void attach_to(memory::Fd fd, const struct stat& info, const AttachOptions& options);
   void map_segment(int fd, const struct stat& info, const AttachOptions& options);
   void announce(int fd);
+  memory::SegmentHeader& header() const;
   void count_references();
   int detach() noexcept;
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -35,12 +34,6 @@ memory::Fd descriptor_in(msghdr& message) {
     return memory::Fd(fd);
   }
   return {};
-}
-
-bool is_sealed_against_writing(int fd) {
-  constexpr int future_write = 0x10;  // F_SEAL_FUTURE_WRITE; older headers lack it
-  const int seals = memory::sys::fcntl(fd, F_GET_SEALS);
-  return seals >= 0 && (seals & (future_write | F_SEAL_WRITE)) != 0;
 }
 
 }  // namespace
@@ -94,8 +87,7 @@ RefcountedMapAllocator RefcountedMapAllocator::recv(int socket) {
     throw MapError(MapError::Kind::bad_header, EBADMSG, {"recv", {}},
                    "recv: expected a segment sent by send, got something else");
   }
-  const AttachOptions options{
-      .bytes = {}, .read_only = content.is_read_only != 0 || is_sealed_against_writing(fd.get())};
+  const AttachOptions options{.bytes = {}, .read_only = content.is_read_only != 0};
   return {Make::descriptor, std::string_view(content.name.data(), content.name_bytes),
           std::move(fd), options};
 }

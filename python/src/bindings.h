@@ -50,6 +50,7 @@ void bind_elementwise(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_pickling(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_shape(nb::module_& m);
 void bind_shm(nb::module_& m);

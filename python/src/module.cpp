@@ -24,5 +24,6 @@ NB_MODULE(_loup, m) {
   python::bind_masked(m);
   python::bind_files(m);
   python::bind_shm(m);
+  python::bind_pickling(m);
   python::bind_system(m);
 }
