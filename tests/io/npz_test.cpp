@@ -223,6 +223,15 @@ TEST_F(OneMember, IsRefusedWhenItUnpacksToAnotherSize) {
   }
 }
 
+TEST_F(OneMember, IsRefusedWithBytesBehindItsDeflatedOnes) {
+  const std::size_t packed = zip::members(std::as_bytes(std::span(text_))).front().packed_bytes;
+  text_.insert(central_, "x");
+  patch(text_, 18, static_cast<std::uint32_t>(packed + 1));
+  patch(text_, central_ + 1 + 20, static_cast<std::uint32_t>(packed + 1));
+  patch(text_, end_ + 1 + 16, static_cast<std::uint32_t>(central_ + 1));
+  expect_refused_with("528 deflated bytes of member \"x.npy\"", "others");
+}
+
 TEST_F(OneMember, IsRefusedWhenStoredWithTwoSizes) {
   text_ = archive_of({{"x", zeros({100})}}, false);
   central_ = text_.find("PK\1\2");
