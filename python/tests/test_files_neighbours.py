@@ -253,6 +253,19 @@ def test_safetensors_are_read_by_the_reference(tmp_path: Path) -> None:
         assert file.metadata() == {"a": "b\n"}
 
 
+def test_bfloat16_is_exchanged_with_torch(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    safetensors_torch = pytest.importorskip("safetensors.torch")
+    values = [1.5, -2.0, 3.0e38]
+    loup.save({"x": loup.tensor(values, dtype="bfloat16")}, tmp_path / "a.safetensors")
+    x = safetensors_torch.load_file(tmp_path / "a.safetensors")["x"]
+    assert x.dtype == torch.bfloat16
+    safetensors_torch.save_file({"x": x}, tmp_path / "b.safetensors")
+    y = loup.load(tmp_path / "b.safetensors")["x"]
+    assert y.dtype == loup.bfloat16
+    assert y.tolist() == x.tolist()
+
+
 def test_masked_tensors_are_two_tensors_to_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     x = loup.masked_tensor(loup.arange(4), loup.tensor([True, False, True, True]))

@@ -99,7 +99,7 @@ TEST_P(AtomicFileTest, OverwritesWhatWasWritten) {
 }
 
 TEST_P(AtomicFileTest, KeepsTheModeOfTheOldFile) {
-  for (const mode_t mode : {0600, 0640, 0444, 0755}) {
+  for (const mode_t mode : {0600U, 0640U, 0444U, 0755U}) {
     chmod(path_.c_str(), mode);
     replace(path_, GetParam());
     EXPECT_EQ(mode_of(path_), mode);
