@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import os
 from typing import Any, NoReturn
 
-from loup.shm import _info as info, _ticket as ticket
+import loup.shm
 
 
 class Error(RuntimeError):
@@ -2002,7 +2002,11 @@ class Segment:
     def attachments(self) -> builtins.int:
         """How many attachments there are, in all processes."""
 
-    def info_dict(self) -> dict[str, Any]: ...
+    def info(self) -> loup.shm.SegmentInfo:
+        """Name, sizes, lifetime and who is attached."""
+
+    def ticket(self) -> loup.shm.Ticket:
+        """A reference to the segment that can be sent to another process."""
 
     def descriptor(self) -> builtins.int:
         """A new descriptor that holds a reference; the caller closes it."""
@@ -2015,12 +2019,6 @@ class Segment:
     def __exit__(self, *args: object) -> None: ...
 
     def __repr__(self) -> str: ...
-
-def tensor_from_bytes(data: bytes, dtype: object, shape: tuple[builtins.int, ...]) -> Tensor: ...
-
-def tensor_handle(input: Tensor) -> tuple[builtins.int, str, str, builtins.bool, builtins.int] | None: ...
-
-def tensor_from_handle(fd: builtins.int, kind: str, name: str, readonly: builtins.bool, offset: builtins.int, dtype: object, shape: tuple[builtins.int, ...], strides: tuple[builtins.int, ...]) -> Tensor: ...
 
 def shm_create(name: str | None, nbytes: builtins.int, lifetime: str, label: str, capacity: builtins.int) -> Segment: ...
 
@@ -2046,6 +2044,12 @@ def set_sigbus_shield(on: builtins.bool) -> None:
     """
 
 def map_file(path: object, dtype: object, shape: builtins.int | Sequence[builtins.int] | None, shared: builtins.bool, readonly: builtins.bool, offset: builtins.int) -> Tensor: ...
+
+def tensor_from_bytes(data: bytes, dtype: object, shape: tuple[builtins.int, ...]) -> Tensor: ...
+
+def tensor_handle(input: Tensor) -> tuple[builtins.int, str, str, builtins.bool, builtins.int] | None: ...
+
+def tensor_from_handle(fd: builtins.int, kind: str, name: str, readonly: builtins.bool, offset: builtins.int, dtype: object, shape: tuple[builtins.int, ...], strides: tuple[builtins.int, ...]) -> Tensor: ...
 
 version: str = '0.1.0'
 
