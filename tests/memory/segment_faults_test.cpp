@@ -75,6 +75,19 @@ TEST_F(MapFaults, T19_KilledWhileCreatingThereIsNoNameOrACompleteSegment) {
       });
 }
 
+TEST_F(MapFaults, T19_WhereFilesNeedANameATemporaryOneServes) {
+  fault = {.at = 0, .number = EOPNOTSUPP, .call = "open", .last = {}};
+  memory::system_hook = fail_once;
+  const auto segment = Segment::create("named", 100);
+  memory::system_hook = nullptr;
+  EXPECT_EQ(fault.last, "open");
+  EXPECT_EQ(Segment::attach("named").size(), 100U);
+  const std::string unfinished = "lp.tmp." + memory::shm_namespace();
+  for (const auto& entry : std::filesystem::directory_iterator(memory::shm_directory())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(unfinished));
+  }
+}
+
 TEST_F(MapFaults, T20_KilledWhileAttachingOthersAreUnaffected) {
   auto segment = Segment::create("shared", 100);
   kill_at_every_step(
