@@ -98,7 +98,8 @@ void RefcountedMapAllocator::fill(const char* operation, Fd& fd, std::size_t byt
 void RefcountedMapAllocator::attach_to_name(const AttachOptions& options) {
   const MapError::Context context{"attach", mapping_.path};
   const int access = options.read_only ? O_RDONLY : O_RDWR;
-  for (;;) {
+  constexpr int most_tries = 1000;  // each is somebody else's removal
+  for (int tries = 0; tries < most_tries; ++tries) {
     Fd fd(sys::open(mapping_.path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (!fd) memory::throw_map_error(context, "open it", errno);
     memory::lock_shared(context, fd.get(), options.timeout);
@@ -109,6 +110,7 @@ void RefcountedMapAllocator::attach_to_name(const AttachOptions& options) {
     attach_to(std::move(fd), info, options);
     return;
   }
+  memory::throw_map_error(context, "open it", ENOENT);
 }
 
 /// `fd` holds the lock already.

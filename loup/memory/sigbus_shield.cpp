@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <mutex>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,9 +16,13 @@ namespace {
 std::atomic<ShieldedRange*> all_ranges{nullptr};
 ShieldedRange* free_ranges = nullptr;
 
-// Mappings may be released while static objects are destroyed.
+// Mappings may be released while static objects are destroyed, and made in a child of fork.
 std::mutex& ranges_mutex() {
-  static auto* const mutex = new std::mutex;
+  static std::mutex* const mutex = [] {
+    pthread_atfork([] { ranges_mutex().lock(); }, [] { ranges_mutex().unlock(); },
+                   [] { ranges_mutex().unlock(); });
+    return new std::mutex;
+  }();
   return *mutex;
 }
 

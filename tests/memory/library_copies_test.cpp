@@ -25,7 +25,7 @@ TEST_F(MapFaults, T39_EndingTheProgramUnmapsInAnyOrder) {
 }
 
 TEST_F(MapFaults, T39_MappingsOfAnotherCopyOfTheLibraryStillAnswer) {
-  if (under_address_sanitizer) GTEST_SKIP() << "the sanitizer refuses two copies of globals";
+  if (under_sanitizer) GTEST_SKIP() << "the sanitizer refuses two copies of globals";
   const std::string path = folder.file("a", "hello");
   EXPECT_FINE(run_in_child([&]() -> std::string {
     std::vector<Storage> storages;

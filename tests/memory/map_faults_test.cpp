@@ -142,7 +142,7 @@ TEST_F(MapFaults, T06_AFullDiskIsAnErrorForSharedFilesUnlessSparse) {
 
 TEST_F(MapFaults, T07_FilesLargerThanMemoryAreMapped) {
   const std::string path = folder.file("large", "");
-  const std::size_t bytes = std::size_t{1} << 40;
+  const auto bytes = 2 * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * 4096;
   ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(bytes)), 0);
   EXPECT_EQ(MapAllocator(path, none).size(), bytes);
   EXPECT_EQ(MapAllocator(path, read_only).size(), bytes);
@@ -210,7 +210,7 @@ TEST_F(MapFaults, T10_TheShieldTurnsAMissingPageIntoZeros) {
 }
 
 TEST_F(MapFaults, T10_WithoutTheShieldTheSystemDecides) {
-  if (under_address_sanitizer) GTEST_SKIP() << "the sanitizer has a handler of its own";
+  if (under_sanitizer) GTEST_SKIP() << "the sanitizer has a handler of its own";
   const Outcome outcome = run_in_child([&]() -> std::string {
     const std::string path = folder.file("a", std::string(3 * 4096, 'x'));
     const MapAllocator map(path, shared);
@@ -462,7 +462,7 @@ TEST_F(MapFaults, T35_NoDescriptorIsLeft) {
 }
 
 TEST_F(MapFaults, T35_NoAddressSpaceIsLeft) {
-  if (under_address_sanitizer) GTEST_SKIP() << "the sanitizer needs the address space itself";
+  if (under_sanitizer) GTEST_SKIP() << "the sanitizer needs the address space itself";
   const std::string path = folder / "new";
   EXPECT_FINE(run_limited(RLIMIT_AS, rlim_t{2} << 30, [&]() -> std::string {
     const Held before = Held::now();
@@ -493,7 +493,7 @@ TEST_F(MapFaults, T35_FileSizesAreLimited) {
 }
 
 TEST_F(MapFaults, T35_MappingsAreLimited) {
-  if (under_address_sanitizer) GTEST_SKIP() << "the sanitizer needs mappings itself";
+  if (under_sanitizer) GTEST_SKIP() << "the sanitizer needs mappings itself";
   const std::string path = folder.file("a", "hello");
   EXPECT_FINE(run_in_child([&]() -> std::string {
     // Neighbours with different rights are different mappings.
