@@ -9,7 +9,7 @@
 
 #include "loup/memory/map_allocator.h"
 
-struct stat;
+struct stat;  // NOLINT(readability-identifier-naming): the system's
 
 namespace loup {
 

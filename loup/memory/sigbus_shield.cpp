@@ -1,9 +1,9 @@
 #include "loup/memory/sigbus_shield.h"
 
 #include <cerrno>
+#include <csignal>
 #include <mutex>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

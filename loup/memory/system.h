@@ -8,7 +8,7 @@
 // The system calls behind mapped memory, in one place: interrupted ones are repeated, and the tests
 // can make each of them fail or end the process there.
 
-struct msghdr;
+struct msghdr;  // NOLINT(readability-identifier-naming): the system's
 
 namespace loup::memory {
 
