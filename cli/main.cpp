@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "commands.h"
 #include "loup/version.h"
@@ -73,7 +74,7 @@ class ShmCommand {
   std::vector<std::string> names() const {
     std::vector<std::string> result = names_;
     for (std::string& name : result) {
-      if (!ns_.empty() && !name.starts_with("lp.")) name = "lp." + ns_ + "." + name;
+      if (!ns_.empty() && !name.starts_with("lp.")) name = fmt::format("lp.{}.{}", ns_, name);
     }
     return result;
   }

@@ -61,6 +61,7 @@ std::string copied(std::string_view text) {
 
 }  // namespace
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string once;
   try {

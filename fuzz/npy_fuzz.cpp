@@ -9,6 +9,7 @@
 // Any bytes are an array or refused. The elements of an array lie inside of the bytes, and what is
 // written of it reads the same.
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loup;
   // A tensor may be written to, but this one is not.

@@ -7,6 +7,7 @@
 
 // Any bytes are an archive or refused; what is unpacked stays within what deflate can reach.
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loup;
   // A fuzzer does not guess checksums, so most runs do not look at those of stored members.

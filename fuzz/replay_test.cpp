@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {

@@ -45,6 +45,7 @@ std::string written(const Content& from) {
 
 }  // namespace
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Content first;
   try {

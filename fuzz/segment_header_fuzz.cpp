@@ -29,6 +29,7 @@ void read(std::span<const std::byte> bytes, std::size_t file_bytes) {
 
 }  // namespace
 
+// libFuzzer finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   read(bytes, size);

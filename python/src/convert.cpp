@@ -228,7 +228,8 @@ Scalar scalar_from(const char* operation, nb::handle object) {
 
 std::filesystem::path path_from(nb::handle object) {
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) throw nb::python_error();
+  if (PyUnicode_FSConverter(object.ptr(), static_cast<void*>(&encoded)) == 0)
+    throw nb::python_error();
   const nb::object owner = nb::steal(encoded);
   return std::string(PyBytes_AsString(encoded), static_cast<std::size_t>(PyBytes_Size(encoded)));
 }

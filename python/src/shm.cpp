@@ -54,20 +54,25 @@ Lifetime lifetime_from(const std::string& name) {
                    name);
 }
 
+/// What `make` returns, where it will stay: segments do not move, so make_shared cannot have it.
+template <class Make>
+SegmentObject owned(const Make& make) {
+  return SegmentObject(
+      SegmentPtr(new RefcountedMapAllocator(make())));  // NOLINT(modernize-make-shared)
+}
+
 SegmentObject create(const std::optional<std::string>& name, std::size_t bytes,
                      const std::string& lifetime, const std::string& label, std::size_t capacity) {
   const SegmentOptions options{
       .lifetime = lifetime_from(lifetime), .label = label, .capacity = capacity};
   const nb::gil_scoped_release release;
-  return SegmentObject(SegmentPtr(new RefcountedMapAllocator(
-      RefcountedMapAllocator::create(name.value_or(""), bytes, options))));
+  return owned([&] { return RefcountedMapAllocator::create(name.value_or(""), bytes, options); });
 }
 
 SegmentObject anonymous(std::size_t bytes, const std::string& label, bool seal_writes) {
   const SegmentOptions options{.label = label, .seal_writes = seal_writes};
   const nb::gil_scoped_release release;
-  return SegmentObject(
-      SegmentPtr(new RefcountedMapAllocator(RefcountedMapAllocator::anonymous(bytes, options))));
+  return owned([&] { return RefcountedMapAllocator::anonymous(bytes, options); });
 }
 
 SegmentObject attach(const std::string& name, bool readonly, bool allow_foreign, double timeout) {
@@ -77,8 +82,7 @@ SegmentObject attach(const std::string& name, bool readonly, bool allow_foreign,
       .allow_foreign = allow_foreign,
       .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000))};
   const nb::gil_scoped_release release;
-  return SegmentObject(
-      SegmentPtr(new RefcountedMapAllocator(RefcountedMapAllocator::attach(name, options))));
+  return owned([&] { return RefcountedMapAllocator::attach(name, options); });
 }
 
 Tensor tensor_of(const SegmentObject& segment, nb::handle type, nb::handle shape,

@@ -17,7 +17,7 @@ TEST(IoError, CarriesErrnoAndPath) {
   EXPECT_STREQ(error.what(), "open: expected a file, got none");
   EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
   EXPECT_EQ(error.path(), "/some/path");
-  EXPECT_THROW(throw error, Error);
+  EXPECT_TRUE((std::is_base_of_v<Error, IoError>));
 }
 
 TEST(Error, IsNeverThrownItself) { EXPECT_TRUE(std::is_abstract_v<Error>); }

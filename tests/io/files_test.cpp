@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "loup/autograd/node.h"
@@ -30,7 +31,7 @@ class Files : public test::FileTest {
     const std::string file = written(text);
     for (const bool mapped : {true, false}) {
       expect_error<FormatError>([&] { load(file, {.mapped = mapped}); }, "load: expected " + rule,
-                                "got " + value + "; in \"" + file + "\"");
+                                fmt::format("got {}; in \"{}\"", value, file));
     }
   }
 

@@ -32,7 +32,7 @@ std::string text(const MapAllocator& map) {
 
 class MapAllocatorTest : public test::LeakTest {
  protected:
-  TemporaryFolder folder;
+  TemporaryFolder folder_;
 };
 
 TEST_F(MapAllocatorTest, HasTheNumbersOfPyTorchsFlags) {
@@ -48,7 +48,7 @@ TEST_F(MapAllocatorTest, HasTheNumbersOfPyTorchsFlags) {
 }
 
 TEST_F(MapAllocatorTest, ShowsAFileAndKeepsPrivateChangesToItself) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   MapAllocator map(path, none);
   EXPECT_EQ(text(map), "hello");
   map.bytes()[0] = std::byte{'J'};
@@ -61,7 +61,7 @@ TEST_F(MapAllocatorTest, ShowsAFileAndKeepsPrivateChangesToItself) {
 }
 
 TEST_F(MapAllocatorTest, WritesSharedChangesToTheFile) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   {
     MapAllocator map(path, shared);
     map.bytes()[0] = std::byte{'J'};
@@ -72,27 +72,27 @@ TEST_F(MapAllocatorTest, WritesSharedChangesToTheFile) {
 }
 
 TEST_F(MapAllocatorTest, MapsTheFirstBytesWhenFewerAreWanted) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   const MapAllocator map(path, none, 2);
   EXPECT_EQ(text(map), "he");
   EXPECT_EQ(map.size(), 2U);
 }
 
 TEST_F(MapAllocatorTest, NeedsAPrivateFileToBeLongEnough) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   test::expect_error<MapError>([&] { MapAllocator(path, none, 10); },
                                "map: expected a file of at least 10 bytes",
                                "got \"" + path + "\" of 5 bytes");
 }
 
 TEST_F(MapAllocatorTest, RefusesToGrowAFileWithNoCreate) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   EXPECT_THROW(MapAllocator(path, shared | no_create, 10), MapError);
   EXPECT_EQ(content_of(path), "hello");
 }
 
 TEST_F(MapAllocatorTest, MakesASharedFileForItsOwnerOnly) {
-  const std::string path = folder / "new";
+  const std::string path = folder_ / "new";
   {
     const MapAllocator map(path, shared, 10);
   }
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "got shared|read_only|sparse"}));
 
 TEST_F(MapAllocatorTest, KeepsTheDescriptorWhenAsked) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   MapAllocator map(path, keep_fd);
   EXPECT_GE(fcntl(map.fd(), F_GETFD), FD_CLOEXEC);
   map.close();
@@ -140,7 +140,7 @@ TEST_F(MapAllocatorTest, KeepsTheDescriptorWhenAsked) {
 }
 
 TEST_F(MapAllocatorTest, TakesOverADescriptor) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const MapAllocator map(WITH_FD, "somewhere", fd, none);
   EXPECT_EQ(text(map), "hello");
@@ -194,7 +194,7 @@ TEST_F(MapAllocatorTest, UnlinksAtOnceWhenAsked) {
 }
 
 TEST_F(MapAllocatorTest, GrowsAndKeepsOldAddressesValid) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   MapAllocator map(path, shared);
   const auto old = map.bytes();
   MapAllocator other(path, shared);
@@ -209,7 +209,7 @@ TEST_F(MapAllocatorTest, GrowsAndKeepsOldAddressesValid) {
 }
 
 TEST_F(MapAllocatorTest, BecomesTheOwnerOfMemory) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   std::size_t actual = 0;
   const DataPtr data = MapAllocator::makeDataPtr(path, none, {}, &actual);
   EXPECT_EQ(actual, 5U);
@@ -220,7 +220,7 @@ TEST_F(MapAllocatorTest, BecomesTheOwnerOfMemory) {
 }
 
 TEST_F(MapAllocatorTest, IsTheMappingOfAStorage) {
-  const std::string path = folder.file("a", "hello");
+  const std::string path = folder_.file("a", "hello");
   const Storage storage = Storage::map(path, read_only);
   EXPECT_EQ(storage.bytes(), 5U);
   EXPECT_FALSE(storage.is_writable());

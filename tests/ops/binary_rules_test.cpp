@@ -27,7 +27,7 @@ TEST_P(EveryBinary, HasTheSlopesOfItsDifferences) {
 
 TEST_P(EveryBinary, HasTheSecondSlopesOfItsDifferences) {
   if (GetParam()->backward == nullptr) GTEST_SKIP() << "not differentiable";
-  for (const std::size_t which : {0, 1}) {
+  for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
     const auto slope = [which](const std::vector<Tensor>& given) -> Tensor {
       std::vector<Tensor> x = given;
       if (!x[which].requires_grad()) x[which] = test::leaf(x[which]);

@@ -118,8 +118,9 @@ inline std::string enter_small_tmpfs(const std::string& folder, const char* opti
 #define LOUP_STRING_OF(x) #x
 #define LOUP_LINE(x) LOUP_STRING_OF(x)
 /// In a child: reports a condition that does not hold.
-#define CHILD_CHECK(condition) \
-  if (!(condition)) return std::string("line " LOUP_LINE(__LINE__) ": " #condition)
+#define CHILD_CHECK(condition)                \
+  if (const bool holds = (condition); !holds) \
+  return std::string("line " LOUP_LINE(__LINE__) ": " #condition)
 #define EXPECT_FINE(outcome)                                                             \
   if (const ::loup::test::Outcome end_of_child = (outcome); end_of_child.is_skipped()) { \
     GTEST_SKIP() << end_of_child.text;                                                   \
