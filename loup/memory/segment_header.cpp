@@ -1,9 +1,9 @@
 #include "loup/memory/segment_header.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <fmt/core.h>
 
@@ -14,16 +14,6 @@ namespace loup::memory {
 namespace {
 
 constexpr std::uint8_t complete = 1;
-
-constexpr std::array<std::uint32_t, 256> crc_table = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1U) ^ ((value & 1U) * 0xEDB88320U);
-    table[i] = value;
-  }
-  return table;
-}();
 
 /// Sizes and the generation change when a segment grows; everything else up to the checksum stays.
 std::uint32_t checksum(const SegmentHeader& header) {
@@ -36,11 +26,9 @@ std::uint32_t checksum(const SegmentHeader& header) {
 }  // namespace
 
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
-  std::uint32_t value = ~before;
-  for (const std::byte byte : bytes) {
-    value = crc_table[(value ^ static_cast<std::uint32_t>(byte)) & 0xFFU] ^ (value >> 8U);
-  }
-  return ~value;
+  if (bytes.empty()) return before;  // zlib would start anew
+  const auto* const data = reinterpret_cast<const Bytef*>(bytes.data());
+  return static_cast<std::uint32_t>(::crc32_z(before, data, bytes.size()));
 }
 
 std::string label_of(std::span<const char> field) {

@@ -21,9 +21,9 @@ class FromFile : public test::LeakTest {
   std::string numbers() const {
     std::array<float, 12> values{};
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-    return folder.file("numbers", {reinterpret_cast<const char*>(values.data()), sizeof values});
+    return folder_.file("numbers", {reinterpret_cast<const char*>(values.data()), sizeof values});
   }
-  test::TemporaryFolder folder;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(FromFile, ShowsTheWholeFile) {
@@ -84,12 +84,12 @@ TEST_F(FromFile, RefusesWhatDoesNotFit) {
       "from_file: expected a whole number of float64 elements of 8 bytes from 56 on",
       "got \"" + path + "\" of 48 bytes");
   EXPECT_THROW(from_file(path, DType::f32, Shape{13}), MapError);
-  EXPECT_THROW(from_file(folder / "missing"), MapError);
+  EXPECT_THROW(from_file(folder_ / "missing"), MapError);
   EXPECT_THROW(from_file(path, DType::f32, Shape{-1}), ShapeError);
 }
 
 TEST_F(FromFile, OfNothingIsEmpty) {
-  EXPECT_EQ(from_file(folder.file("empty", "")).shape(), Shape{0});
+  EXPECT_EQ(from_file(folder_.file("empty", "")).shape(), Shape{0});
   EXPECT_EQ(from_file(numbers(), DType::f32, Shape{0, 3}).size(), 0);
 }
 
