@@ -7,6 +7,7 @@ from typing import Any
 
 from .case import Entry
 from .masked import contest as masked
+from .shm import contest as shm
 from .tensor import contest as tensor
 
 
@@ -20,6 +21,7 @@ def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:
     for op in ops:
         yield from of_op(op)
     yield from tensor.others()
+    yield from shm.entries()
 
 
 def without_tasks(ops: list[dict[str, Any]]) -> list[str]:
