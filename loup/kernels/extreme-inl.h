@@ -17,20 +17,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// NaN is beyond everything, so that it shows in the result; of equal elements (0 and -0) the first
-/// in the order of lanes wins.
-template <class T, bool is_largest>
-struct Extreme {
-  using Element = T;
-  using Lane = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
-  using Partial = Lane;
-  static constexpr int planes = 1;
-  static constexpr DType result = dtype_of<Lane>();
-  template <class D>
-  using Lanes = Lanes1<D>;
+/// Half types are compared as floats.
+template <class T>
+using ComparedAs = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+
+/// Which of two numbers lies further out. NaN is beyond everything, so that it shows in the result;
+/// of equal numbers (0 and -0) the first in the order of lanes wins.
+template <class Lane, bool is_largest>
+struct Further {
   using Limits = std::numeric_limits<Lane>;
   static constexpr Lane lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr Lane highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  /// The extreme of nothing.
   static constexpr Lane identity = is_largest ? lowest : highest;
 
   /// Where y takes the place of x.
@@ -49,35 +47,67 @@ struct Extreme {
     }
     return is_largest ? y > x : y < x;
   }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V further(D d, V x, V y) {
+    return hn::IfThenElse(is_beyond(d, y, x), y, x);
+  }
+};
+
+/// T, or with `is_magnitude` its absolute value.
+template <class T, bool is_largest, bool is_magnitude = false>
+struct Extreme {
+  using Element = T;
+  using Lane = ComparedAs<T>;
+  using Partial = Lane;
+  using Order = Further<Lane, is_largest>;
+  static constexpr int planes = 1;
+  static constexpr DType result = dtype_of<Lane>();
+  template <class D>
+  using Lanes = Lanes1<D>;
 
   template <class D>
   static HWY_INLINE Lanes1<D> start(D d) {
-    return {hn::Set(d, identity)};
+    return {hn::Set(d, first_state)};
   }
   template <class D, class Counts>
   static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
-    x.a = hn::IfThenElse(counts.both(d, is_beyond(d, v, x.a)), v, x.a);
+    if constexpr (is_magnitude) v = hn::Abs(v);
+    x.a = hn::IfThenElse(counts.both(d, Order::is_beyond(d, v, x.a)), v, x.a);
   }
   template <class D>
   static HWY_INLINE Lanes1<D> join(D d, const Lanes1<D>& x, const Lanes1<D>& y) {
-    return {hn::IfThenElse(is_beyond(d, y.a, x.a), y.a, x.a)};
+    return {Order::further(d, x.a, y.a)};
   }
   template <class D>
   static HWY_INLINE void into(D d, const Lanes1<D>& x, Lane* state, std::int64_t /*n*/) {
-    hn::StoreU(join(d, {hn::LoadU(d, state)}, x).a, d, state);
+    hn::StoreU(Order::further(d, hn::LoadU(d, state), x.a), d, state);
   }
   static HWY_INLINE void clear(Lane* state, std::int64_t /*n*/, std::int64_t count) {
-    std::fill_n(state, count, identity);
+    std::fill_n(state, count, first_state);
   }
   static HWY_INLINE void merge_states(Lane* into, std::int64_t /*n*/, const Lane* from,
                                       std::int64_t /*m*/, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-      if (is_beyond(from[i], into[i])) into[i] = from[i];
+      if (Order::is_beyond(from[i], into[i])) into[i] = from[i];
     }
   }
-  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
-    std::copy_n(static_cast<const Lane*>(states), n, static_cast<Lane*>(out));
+  /// `parameter` is the extreme of nothing in a type narrower than ours, which holds every element.
+  static void finish(const void* states, void* out, std::int64_t n, double parameter) {
+    const auto* const from = static_cast<const Lane*>(states);
+    auto* const to = static_cast<Lane*>(out);
+    if constexpr (std::is_same_v<Lane, std::int32_t>) {
+      const auto nothing = static_cast<Lane>(parameter);
+      for (std::int64_t i = 0; i < n; ++i) {
+        to[i] = is_largest ? std::max(from[i], nothing) : std::min(from[i], nothing);
+      }
+    } else {
+      std::copy_n(from, n, to);
+    }
   }
+
+ private:
+  // The largest magnitude of nothing is 0.
+  static constexpr Lane first_state = is_magnitude && is_largest ? Lane{0} : Order::identity;
 };
 
 template <bool is_largest>

@@ -63,21 +63,18 @@ struct VirtualLanes {
     first = Op::start(D());
     rest.start();
   }
-  template <class T, class Mask>
-  HWY_INLINE void add(const T* x, Mask mask) {
-    Op::add(D(), first, load(D(), x), lanes_that_count(D(), mask));
-    rest.add(x + N, mask + N);
+  /// Adds map(x) of one chunk.
+  template <class T, class Mask, class Map>
+  HWY_INLINE void add(const T* x, Mask mask, Map map) {
+    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
+    rest.add(x + N, mask + N, map);
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
-  template <class T, class Mask>
-  HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count) {
+  template <class T, class Mask, class Map>
+  HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count, Map map) {
     if (count <= 0) return;
-    if (count >= N) {
-      Op::add(D(), first, load(D(), x), lanes_that_count(D(), mask));
-    } else {
-      Op::add(D(), first, load(D(), x), lanes_that_count(D(), mask, count));
-    }
-    rest.add_tail(x + N, mask + N, count - N);
+    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
+    rest.add_tail(x + N, mask + N, count - N, map);
   }
   template <int J>
   HWY_INLINE const typename Op::template Lanes<D>& get() const {
@@ -100,23 +97,82 @@ struct VirtualLanes {
 template <class Op, class D>
 struct VirtualLanes<Op, D, 0> {
   HWY_INLINE void start() {}
-  template <class T, class Mask>
-  HWY_INLINE void add(const T* /*x*/, Mask /*mask*/) {}
-  template <class T, class Mask>
-  HWY_INLINE void add_tail(const T* /*x*/, Mask /*mask*/, std::int64_t /*count*/) {}
+  template <class T, class Mask, class Map>
+  HWY_INLINE void add(const T* /*x*/, Mask /*mask*/, Map /*map*/) {}
+  template <class T, class Mask, class Map>
+  HWY_INLINE void add_tail(const T* /*x*/, Mask /*mask*/, std::int64_t /*count*/, Map /*map*/) {}
 };
 
-/// Joins the lanes of one vector and merges them into one state.
+/// All lanes of a vector as one.
 template <class Op, class D>
-HWY_INLINE void join_into(D d, const typename Op::template Lanes<D>& x, typename Op::Partial* state,
-                          std::int64_t n) {
+HWY_INLINE auto join_lanes(D /*d*/, const typename Op::template Lanes<D>& x) {
   if constexpr (lanes<D> == 1) {
-    Op::into(d, x, state, n);
+    return x;
   } else {
     const hn::Half<D> h;
-    join_into<Op>(h, Op::join(h, lower_half(h, x), upper_half(h, x)), state, n);
+    return join_lanes<Op>(h, Op::join(h, lower_half(h, x), upper_half(h, x)));
   }
 }
+
+struct AsItIs {
+  template <class V>
+  HWY_INLINE V operator()(V v) const {
+    return v;
+  }
+};
+
+/// What map(x) of the elements from `first` to `end` of a row give, as a single lane. Both are
+/// multiples of a chunk, or `end` is the end of the row.
+template <class Op, class T, class Mask, class Map = AsItIs>
+HWY_NOINLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                  Map map = {}) {
+  using D = hn::ScalableTag<typename Op::Lane>;
+  constexpr std::int64_t step = chunk_lanes<T>;
+  const std::int64_t full = row.cols - row.cols % step;
+  VirtualLanes<Op, D, static_cast<int>(step / lanes<D>)> v;
+  v.start();
+  for (std::int64_t i = first; i < std::min(end, full); i += step) {
+    v.add(row.x + i, row.mask + i, map);
+  }
+  if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
+  return join_lanes<Op>(D(), v.joined());
+}
+
+/// Sums in lanes of the type L.
+template <class T, class L>
+struct LaneSum {
+  using Element = T;
+  using Lane = L;
+  using Partial = double;
+  static constexpr int planes = 1;
+  template <class D>
+  using Lanes = Lanes1<D>;
+
+  template <class D>
+  static HWY_INLINE Lanes1<D> start(D d) {
+    return {hn::Zero(d)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = hn::Add(x.a, counts.select(d, v, hn::Zero(d)));
+  }
+  template <class D>
+  static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {
+    return {hn::Add(x.a, y.a)};
+  }
+  template <class D>
+  static HWY_INLINE void into(D d, const Lanes1<D>& x, double* state, std::int64_t /*n*/) {
+    static_assert(std::is_same_v<L, double>);
+    hn::StoreU(hn::Add(hn::LoadU(d, state), x.a), d, state);
+  }
+  static HWY_INLINE void clear(double* state, std::int64_t /*n*/, std::int64_t count) {
+    std::fill_n(state, count, 0.0);
+  }
+  static HWY_INLINE void merge_states(double* into, std::int64_t /*n*/, const double* from,
+                                      std::int64_t /*m*/, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
+  }
+};
 
 template <class Op>
 struct LaneReduction : Op {
@@ -126,15 +182,9 @@ struct LaneReduction : Op {
 
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, P* out, std::int64_t plane) {
-    using D = hn::ScalableTag<typename Op::Lane>;
-    constexpr std::int64_t step = chunk_lanes<T>;
-    const std::int64_t full = row.cols - row.cols % step;
-    VirtualLanes<Op, D, static_cast<int>(step / lanes<D>)> v;
-    v.start();
-    for (std::int64_t i = 0; i < full; i += step) v.add(row.x + i, row.mask + i);
-    v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
     empty_row(out, plane);
-    join_into<Op>(D(), v.joined(), out, plane);
+    Op::into(hn::CappedTag<typename Op::Lane, 1>(), reduce_elements<Op>(row, 0, row.cols), out,
+             plane);
   }
   static HWY_INLINE void empty_row(P* out, std::int64_t plane) { Op::clear(out, plane, 1); }
   static HWY_INLINE void fold(const P* from, P* to, std::int64_t rows) {

@@ -15,7 +15,8 @@
 //   absorb_group(state, n, v)   the same for group_rows rows and states
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
-// and the init, merge and finish of kernels::Reducer.
+// and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are two
+// results.
 //
 // The tree of operations depends on the number of columns alone: neither on the instruction set nor
 // on how many rows are around.
@@ -54,9 +55,11 @@ struct Row {
   const T* x_tail;
   Mask mask_tail;
   std::int64_t cols;
+  std::int64_t index;  // of the first element, for what asks where an element is
+  std::int64_t index_step;
 };
 template <class T, class Mask>
-Row(const T*, Mask, const T*, Mask, std::int64_t) -> Row<T, Mask>;
+Row(const T*, Mask, const T*, Mask, std::int64_t, std::int64_t, std::int64_t) -> Row<T, Mask>;
 
 /// Room for the incomplete chunk at the end of a row.
 template <class T>
@@ -67,13 +70,13 @@ struct TailBuffer {
   HWY_NOINLINE Row<T, NoMask> copy(const T* row, NoMask /*m*/, std::int64_t cols) {
     const std::int64_t full = cols - cols % chunk_lanes<T>;
     std::copy_n(row + full, cols - full, x);
-    return {row, {}, x, {}, cols};
+    return {row, {}, x, {}, cols, 0, 0};
   }
   HWY_NOINLINE Row<T, ByteMask> copy(const T* row, ByteMask m, std::int64_t cols) {
     const std::int64_t full = cols - cols % chunk_lanes<T>;
     std::copy_n(row + full, cols - full, x);
     std::copy_n(m.bytes + full, cols - full, mask);
-    return {row, m, x, {mask}, cols};
+    return {row, m, x, {mask}, cols, 0, 0};
   }
 };
 
@@ -176,11 +179,14 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
       const auto mask = rows.mask(r);
       if (!rows.counts(r)) {
         Op::empty_row(out, group.plane);
-      } else if (r < readable || full == b.cols) {
-        Op::row(Row{row, mask, row + full, mask + full, b.cols}, out, group.plane);
-      } else {
-        Op::row(buffer.copy(row, mask, b.cols), out, group.plane);
+        continue;
       }
+      const bool is_readable = r < readable || full == b.cols;
+      auto whole = is_readable ? Row{row, mask, row + full, mask + full, b.cols, 0, 0}
+                               : buffer.copy(row, mask, b.cols);
+      whole.index = b.index + r * b.index_row;
+      whole.index_step = b.index_col;
+      Op::row(whole, out, group.plane);
     }
     group.fold_into(states, first, shared, count);
   }
@@ -203,6 +209,7 @@ template <class T, class Mask>
 struct Tile {
   const T* x[group_rows];
   Mask mask[group_rows];
+  std::int64_t index[group_rows];
   std::int64_t rows;
 };
 
@@ -225,12 +232,13 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
   std::uint8_t mask[group_rows][N] = {};
   P padded[Op::planes * N] = {};
   P* const state = static_cast<P*>(states.data) + states.first + c;
-  Tile<T, Mask> rest;
+  Tile<T, Mask> rest{};
   rest.rows = tile.rows;
   for (std::int64_t r = 0; r < tile.rows; ++r) {
     std::copy_n(tile.x[r] + c, count, x[r]);
     rest.x[r] = x[r];
     copy_mask(tile.mask[r], c, count, mask[r], rest.mask[r]);
+    rest.index[r] = tile.index[r];
   }
   for (int p = 0; p < Op::planes; ++p) std::copy_n(state + p * states.count, count, padded + p * N);
   Op::template tile<0>(d, padded, N, rest, 0);
@@ -238,7 +246,7 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
 }
 
 template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
-HWY_INLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
+HWY_NOINLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
                                std::int64_t cols) {
   auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
   std::int64_t c = 0;
@@ -272,6 +280,7 @@ HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
       if (!rows.counts(r)) continue;
       tile.x[tile.rows] = x + r * b.x_row;
       tile.mask[tile.rows] = rows.mask(r);
+      tile.index[tile.rows] = b.index + r * b.index_row;
       ++tile.rows;
     }
     across_tile<Op>(states, tile, b.cols);
@@ -290,13 +299,24 @@ void across(const States& states, const Block& b) {
 }
 
 template <class Op>
-inline constexpr Reducer reducer_of{sizeof(typename Op::Partial) * Op::planes,
-                                    Op::result,
-                                    Op::init,
-                                    along<Op>,
-                                    across<Op>,
-                                    Op::merge,
-                                    Op::finish};
+constexpr Reducer make_reducer() {
+  Reducer made{sizeof(typename Op::Partial) * Op::planes,
+               Op::result,
+               Op::init,
+               along<Op>,
+               across<Op>,
+               Op::merge,
+               Op::finish,
+               Op::result,
+               nullptr};
+  if constexpr (requires { Op::second; }) {
+    made.second = Op::second;
+    made.finish_second = Op::finish_second;
+  }
+  return made;
+}
+template <class Op>
+inline constexpr Reducer reducer_of = make_reducer<Op>();
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -18,7 +18,15 @@ const Reducer* find_reducer(ReduceOp op, DType dtype) {
     case ReduceOp::amax: return amax(dtype);
     case ReduceOp::amin: return amin(dtype);
     case ReduceOp::var: return var(dtype);
-    case ReduceOp::std: return std_of(dtype);
+    case ReduceOp::minmax: return minmax(dtype);
+    case ReduceOp::argmax: return argmax(dtype);
+    case ReduceOp::argmin: return argmin(dtype);
+    case ReduceOp::log_sum_exp: return log_sum_exp(dtype);
+    case ReduceOp::norm_0:
+    case ReduceOp::norm_1:
+    case ReduceOp::norm_2:
+    case ReduceOp::norm_most:
+    case ReduceOp::norm_least: return norm(op, dtype);
   }
   __builtin_unreachable();
 }

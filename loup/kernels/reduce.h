@@ -16,9 +16,28 @@ struct Block {
   std::int64_t mask_row;
   std::int64_t mask_col;  // 1: a byte for each column; 0: one for the whole row
   std::int64_t rows, cols;
+  // The number by which users know the first element, and how it grows; only what looks for the
+  // position of an element reads them.
+  std::int64_t index = 0, index_row = 0, index_col = 0;
 };
 
-enum class ReduceOp : std::uint8_t { sum, mean, prod, amax, amin, var, std };
+enum class ReduceOp : std::uint8_t {
+  sum,
+  mean,
+  prod,
+  amax,
+  amin,
+  minmax,
+  argmax,  // and the element there
+  argmin,
+  var,  // and its root
+  log_sum_exp,
+  norm_0,
+  norm_1,  // of powers: the sum's root
+  norm_2,
+  norm_most,  // the largest magnitude
+  norm_least
+};
 
 /// A buffer of `count` states, of which those from `first` on are meant. How states are laid out in
 /// it is the reduction's own affair and depends on `count`.
@@ -42,8 +61,12 @@ struct Reducer {
   /// Column c of every row into state first + c.
   void (*across)(const States& states, const Block& block);
   void (*merge)(void* into, const void* from, std::int64_t n);
-  /// `parameter` is what an operator is told beside its input: the correction of a variance.
+  /// `parameter` is what an operator is told beside its input: the correction of a variance, the
+  /// order of a norm, the result of an integer extreme of nothing.
   void (*finish)(const void* states, void* out, std::int64_t n, double parameter);
+  /// The other result of an operator that has two, of the type `second`; null where it has one.
+  DType second;
+  void (*finish_second)(const void* states, void* out, std::int64_t n, double parameter);
 };
 
 /// The reduction that reads elements of `dtype` as they are; null when there is none, and they have

@@ -18,6 +18,11 @@ const Reducer* prod(DType dtype);
 const Reducer* amax(DType dtype);
 const Reducer* amin(DType dtype);
 const Reducer* var(DType dtype);
-const Reducer* std_of(DType dtype);
+const Reducer* minmax(DType dtype);
+const Reducer* argmax(DType dtype);
+const Reducer* argmin(DType dtype);
+const Reducer* log_sum_exp(DType dtype);
+/// `op` is one of the norms.
+const Reducer* norm(ReduceOp op, DType dtype);
 
 }  // namespace loup::kernels

@@ -13,31 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Sums of doubles; masked elements are left out.
-template <class T>
-struct LaneSum {
-  using Element = T;
-  using Lane = double;
-  template <class D>
-  using Lanes = Lanes1<D>;
-  template <class D>
-  static HWY_INLINE Lanes1<D> start(D d) {
-    return {hn::Zero(d)};
-  }
-  template <class D, class Counts>
-  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
-    x.a = hn::Add(x.a, counts.select(d, v, hn::Zero(d)));
-  }
-  template <class D>
-  static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {
-    return {hn::Add(x.a, y.a)};
-  }
-};
-
 /// A state is a count, a mean and the sum of the squared deviations from it. Each block of a row is
 /// read twice while it is in the first-level cache, for its own mean and the deviations from that:
 /// a mean of a million times the deviation costs no digits.
-template <class T, bool is_root>
+template <class T>
 struct Variance {
   using Element = T;
   using Lane = double;
@@ -45,10 +24,8 @@ struct Variance {
   static constexpr int planes = 3;
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = std::is_same_v<T, float> ? DType::f32 : DType::f64;
+  static constexpr DType second = result;
   static constexpr std::int64_t block = 512;
-  using D = hn::ScalableTag<double>;
-  using Sums = VirtualLanes<LaneSum<T>, D, static_cast<int>(chunk_lanes<T> / lanes<D>)>;
-
   struct Moments {
     double count, mean, squares;
   };
@@ -71,68 +48,21 @@ struct Variance {
     state[2 * n] = m.squares;
   }
 
-  static HWY_INLINE double total(const Sums& sums) {
-    double result = 0;
-    join_total(D(), sums.joined(), result);
-    return result;
-  }
-  template <class H>
-  static HWY_INLINE void join_total(H /*h*/, const Lanes1<H>& x, double& result) {
-    if constexpr (lanes<H> == 1) {
-      result = hn::GetLane(x.a);
-    } else {
-      const hn::Half<H> half;
-      join_total(half, LaneSum<T>::join(half, lower_half(half, x), upper_half(half, x)), result);
-    }
-  }
-
-  template <class Mask, class Sums_, class Map>
-  static HWY_INLINE void add_chunk(Sums_& sums, const T* x, Mask mask, Map map) {
-    if constexpr (requires { sums.first; }) {
-      const D d;
-      LaneSum<T>::add(d, sums.first, map(load(d, x)), lanes_that_count(d, mask));
-      add_chunk(sums.rest, x + lanes<D>, mask + lanes<D>, map);
-    }
-  }
-  template <class Mask, class Sums_, class Map>
-  static HWY_INLINE void add_tail(Sums_& sums, const T* x, Mask mask, std::int64_t count, Map map) {
-    if constexpr (requires { sums.first; }) {
-      if (count <= 0) return;
-      const D d;
-      const std::int64_t here = std::min(count, lanes<D>);
-      LaneSum<T>::add(d, sums.first, map(load(d, x)), lanes_that_count(d, mask, here));
-      add_tail(sums.rest, x + lanes<D>, mask + lanes<D>, count - lanes<D>, map);
-    }
-  }
-  /// The sum of map(x) over the elements from `first` to `end`; the last incomplete chunk belongs to
-  /// the block that ends with the row.
-  template <class Mask, class Map>
-  static HWY_INLINE double sum_of(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                                  Map map) {
-    constexpr std::int64_t step = chunk_lanes<T>;
-    const std::int64_t full = row.cols - row.cols % step;
-    Sums sums;
-    sums.start();
-    for (std::int64_t i = first; i < std::min(end, full); i += step) {
-      add_chunk(sums, row.x + i, row.mask + i, map);
-    }
-    if (end > full) add_tail(sums, row.x_tail, row.mask_tail, row.cols - full, map);
-    return total(sums);
-  }
-
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
+    using Sum = LaneSum<T, double>;
     Moments all{0, 0, 0};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
       const std::int64_t n = count_of(row.mask + first, end - first);
       if (n == 0) continue;
       const auto count = static_cast<double>(n);
-      const double mean = sum_of(row, first, end, [](auto v) HWY_ATTR { return v; }) / count;
-      const double squares = sum_of(row, first, end, [mean](auto v) HWY_ATTR {
-        const auto distance = hn::Sub(v, hn::Set(D(), mean));
+      const double mean = hn::GetLane(reduce_elements<Sum>(row, first, end).a) / count;
+      const auto squared = [mean](auto v) HWY_ATTR {
+        const auto distance = hn::Sub(v, hn::Set(hn::ScalableTag<double>(), mean));
         return hn::Mul(distance, distance);
-      });
+      };
+      const double squares = hn::GetLane(reduce_elements<Sum>(row, first, end, squared).a);
       all = joined(all, {count, mean, squares});
     }
     store_state(all, out, plane);
@@ -199,34 +129,40 @@ struct Variance {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
     }
   }
-  /// `parameter` is the correction.
-  static void finish(const void* states, void* out, std::int64_t n, double parameter) {
+  /// The variance and its root.
+  static void finish(const void* states, void* out, std::int64_t n, double correction) {
+    finish_as(states, out, n, [correction](const Moments& m) { return variance(m, correction); });
+  }
+  static void finish_second(const void* states, void* out, std::int64_t n, double correction) {
+    finish_as(states, out, n,
+              [correction](const Moments& m) { return std::sqrt(variance(m, correction)); });
+  }
+
+ private:
+  static double variance(const Moments& m, double correction) {
+    if (m.count == 0) return std::numeric_limits<double>::quiet_NaN();
+    return m.squares / std::max(m.count - correction, 0.0);
+  }
+  template <class Map>
+  static void finish_as(const void* states, void* out, std::int64_t n, Map map) {
     using Out = std::conditional_t<result == DType::f32, float, double>;
     const auto* const from = static_cast<const double*>(states);
-    Out* const to = static_cast<Out*>(out);
     for (std::int64_t i = 0; i < n; ++i) {
-      const Moments m = load_state(from + i, n);
-      double value = std::numeric_limits<double>::quiet_NaN();
-      if (m.count > 0) value = m.squares / std::max(m.count - parameter, 0.0);
-      to[i] = static_cast<Out>(is_root ? std::sqrt(value) : value);
+      static_cast<Out*>(out)[i] = static_cast<Out>(map(load_state(from + i, n)));
     }
   }
 };
 
-template <bool is_root>
-const Reducer* find(DType dtype) {
+}  // namespace
+
+const Reducer* find_var(DType dtype) {
   switch (dtype) {
-    case DType::f32: return &reducer_of<Variance<float, is_root>>;
-    case DType::f64: return &reducer_of<Variance<double, is_root>>;
-    case DType::i32: return &reducer_of<Variance<std::int32_t, is_root>>;
+    case DType::f32: return &reducer_of<Variance<float>>;
+    case DType::f64: return &reducer_of<Variance<double>>;
+    case DType::i32: return &reducer_of<Variance<std::int32_t>>;
     default: return nullptr;
   }
 }
-
-}  // namespace
-
-const Reducer* find_var(DType dtype) { return find<false>(dtype); }
-const Reducer* find_std(DType dtype) { return find<true>(dtype); }
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -234,8 +170,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace loup::kernels {
 HWY_EXPORT(find_var);
-HWY_EXPORT(find_std);
 const Reducer* var(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_var)(dtype); }
-const Reducer* std_of(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_std)(dtype); }
 }  // namespace loup::kernels
 #endif
