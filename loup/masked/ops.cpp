@@ -28,6 +28,19 @@ OpInfo describe(const Reduction& op) {
           .fully_masked = fmt::format("{}", value)};
 }
 
+OpInfo describe(const Normalization& op) {
+  return {.name = op.name,
+          .family = Normalization::family,
+          .summary = op.summary,
+          .signature = Normalization::signature,
+          .aliases = {},
+          .is_masked = true,
+          .is_differentiable = true,
+          .is_in_place = false,
+          .integer_result = "error",
+          .fully_masked = fmt::format("{}", op.hidden)};
+}
+
 /// Unary or Binary.
 template <class Family>
 OpInfo describe(const Family& op) {

@@ -7,22 +7,13 @@
 #include "loup/base/error.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/ops.h"
+#include "masked_lines.h"
 
 namespace loup::python {
 
 using namespace nb::literals;
 
 namespace {
-
-/// The one of two spellings of an argument that was given: NumPy's or ours.
-nb::handle either(const char* operation, const char* ours, nb::handle first, const char* theirs,
-                  nb::handle second) {
-  if (second.is_none()) return first;
-  if (!first.is_none()) {
-    throw_type_error("{}: expected {} or {}, got both", operation, ours, theirs);
-  }
-  return second;
-}
 
 bool flag_from(const char* operation, const char* argument, nb::handle object) {
   if (object.is_none() || object.ptr() == Py_False) return false;
@@ -88,15 +79,34 @@ void define(Scope& scope, const masked::Reduction& op, const char* input, const 
       "keepdims"_a.none() = nb::none(), nb::sig(signature.c_str()), op.summary);
 }
 
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Normalization& op, const char* input, const char* result,
+            First... first) {
+  define_line_op(scope, op, input, result, first...);
+}
+
+/// Where the outputs of one operator are masked.
+Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
+  return op.output_mask(x, call.dims, call.options());
+}
+template <class Op>
+Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
+  if (call.dims.size() != 1) {
+    throw_type_error("output_mask: expected dim as an int for {}, got {} dims", op.name,
+                     call.dims.size());
+  }
+  return op.output_mask(x, call.dims[0], {.mask = call.options().mask, .dtype = {}});
+}
+
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask) {
   const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
-        [&](const masked::Reduction* reduction) -> std::optional<Tensor> {
-          if (name != reduction->name) return std::nullopt;
-          return reduction->output_mask(*x, call.dims, call.options());
+        [&](const auto* described) -> std::optional<Tensor> {
+          if (name != described->name) return std::nullopt;
+          return mask_of(*described, *x, call);
         },
         op);
     if (answer) return *answer;

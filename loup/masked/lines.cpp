@@ -1,0 +1,33 @@
+#include "loup/masked/lines.h"
+
+#include "loup/masked/masks.h"
+
+namespace loup::masked {
+
+namespace {
+
+ops::LineArguments arguments(const LineOptions& options) {
+  return {.mask = options.mask ? &*options.mask : nullptr, .dtype = options.dtype};
+}
+
+}  // namespace
+
+Tensor Normalization::operator()(const Tensor& x, std::int64_t dim,
+                                 const LineOptions& options) const {
+  return ops::softmax_lines(*this, x, dim, arguments(options));
+}
+
+MaskedTensor Normalization::operator()(const MaskedTensor& x, std::int64_t dim,
+                                       const LineOptions& options) const {
+  const Tensor mask = combined_mask(name, x, options.mask);
+  return as_masked_tensor(
+      ops::softmax_lines(*this, x.get_data(), dim, {.mask = &mask, .dtype = options.dtype}), mask);
+}
+
+Tensor Normalization::output_mask(const Tensor& x, std::int64_t dim,
+                                  const LineOptions& options) const {
+  normalize_dim(name, dim, x.ndim());
+  return whole_mask(name, x, options.mask);
+}
+
+}  // namespace loup::masked

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "loup/masked/masked_tensor.h"
+#include "loup/ops/normalize.h"
+
+// Families of masked operators that keep the shape of their input and work along its lines.
+
+namespace loup::masked {
+
+struct LineOptions {
+  std::optional<Tensor> mask = {};  // true = counts; broadcast to the input
+  std::optional<DType> dtype = {};  // the input is converted first
+};
+
+/// Lines rescaled: `softmax(x, -1)`, `softmax(x, -1, {.mask = m})`.
+struct LOUP_EXPORT Normalization : ops::SoftmaxSpec {
+  static constexpr const char* family = "normalization";
+  static constexpr const char* signature = "(input, dim, *, dtype=None, mask=None)";
+  static constexpr bool is_differentiable = true;
+
+  Tensor operator()(const Tensor& x, std::int64_t dim, const LineOptions& options = {}) const;
+  /// Uses the mask of `x`, together with an explicit one, which is the result's mask as well.
+  MaskedTensor operator()(const MaskedTensor& x, std::int64_t dim,
+                          const LineOptions& options = {}) const;
+  /// The mask itself, repeated to the shape of `x`.
+  Tensor output_mask(const Tensor& x, std::int64_t dim, const LineOptions& options = {}) const;
+};
+
+}  // namespace loup::masked
