@@ -38,6 +38,7 @@
 #include "loup/ops/operators.h"
 #include "loup/ops/random.h"
 #include "loup/ops/sampling.h"
+#include "loup/ops/scan.h"
 #include "loup/ops/search.h"
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"

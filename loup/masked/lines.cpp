@@ -30,4 +30,20 @@ Tensor Normalization::output_mask(const Tensor& x, std::int64_t dim,
   return whole_mask(name, x, options.mask);
 }
 
+Tensor Scan::operator()(const Tensor& x, std::int64_t dim, const LineOptions& options) const {
+  return ops::scan(*this, x, dim, arguments(options));
+}
+
+MaskedTensor Scan::operator()(const MaskedTensor& x, std::int64_t dim,
+                              const LineOptions& options) const {
+  const Tensor mask = combined_mask(name, x, options.mask);
+  return as_masked_tensor(
+      ops::scan(*this, x.get_data(), dim, {.mask = &mask, .dtype = options.dtype}), mask);
+}
+
+Tensor Scan::output_mask(const Tensor& x, std::int64_t dim, const LineOptions& options) const {
+  normalize_dim(name, dim, x.ndim());
+  return whole_mask(name, x, options.mask);
+}
+
 }  // namespace loup::masked

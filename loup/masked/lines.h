@@ -5,6 +5,7 @@
 
 #include "loup/masked/masked_tensor.h"
 #include "loup/ops/normalize.h"
+#include "loup/ops/scan.h"
 
 // Families of masked operators that keep the shape of their input and work along its lines.
 
@@ -19,7 +20,20 @@ struct LineOptions {
 struct LOUP_EXPORT Normalization : ops::SoftmaxSpec {
   static constexpr const char* family = "normalization";
   static constexpr const char* signature = "(input, dim, *, dtype=None, mask=None)";
-  static constexpr bool is_differentiable = true;
+
+  Tensor operator()(const Tensor& x, std::int64_t dim, const LineOptions& options = {}) const;
+  /// Uses the mask of `x`, together with an explicit one, which is the result's mask as well.
+  MaskedTensor operator()(const MaskedTensor& x, std::int64_t dim,
+                          const LineOptions& options = {}) const;
+  /// The mask itself, repeated to the shape of `x`.
+  Tensor output_mask(const Tensor& x, std::int64_t dim, const LineOptions& options = {}) const;
+};
+
+/// Running values: `cumsum(x, 0)`, `cumsum(x, 0, {.mask = m})`. What does not count carries the
+/// value before it.
+struct LOUP_EXPORT Scan : ops::ScanSpec {
+  static constexpr const char* family = "scan";
+  static constexpr const char* signature = "(input, dim, *, dtype=None, mask=None)";
 
   Tensor operator()(const Tensor& x, std::int64_t dim, const LineOptions& options = {}) const;
   /// Uses the mask of `x`, together with an explicit one, which is the result's mask as well.

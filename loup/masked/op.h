@@ -36,6 +36,6 @@ struct LOUP_EXPORT Reduction : ops::ReduceSpec {
 };
 
 /// Any operator of the library.
-using Op = std::variant<const Reduction*, const Normalization*>;
+using Op = std::variant<const Reduction*, const Normalization*, const Scan*>;
 
 }  // namespace loup::masked

@@ -28,18 +28,22 @@ OpInfo describe(const Reduction& op) {
           .fully_masked = fmt::format("{}", value)};
 }
 
-OpInfo describe(const Normalization& op) {
+/// An operator along lines.
+template <class Family>
+OpInfo describe_line_op(const Family& op, const char* integer_result) {
   return {.name = op.name,
-          .family = Normalization::family,
+          .family = Family::family,
           .summary = op.summary,
-          .signature = Normalization::signature,
+          .signature = Family::signature,
           .aliases = {},
           .is_masked = true,
-          .is_differentiable = true,
+          .is_differentiable = op.backward != nullptr,
           .is_in_place = false,
-          .integer_result = "error",
+          .integer_result = integer_result,
           .fully_masked = fmt::format("{}", op.hidden)};
 }
+OpInfo describe(const Normalization& op) { return describe_line_op(op, "error"); }
+OpInfo describe(const Scan& op) { return describe_line_op(op, "int64"); }
 
 /// Unary or Binary.
 template <class Family>

@@ -36,7 +36,11 @@ inline constexpr Normalization softmin{{.name = "softmin",
                                         .hidden = 0,
                                         .backward = ops::rules::softmin}};
 
-inline constexpr std::array all_ops = {Op{&sum}, Op{&softmax}, Op{&log_softmax}, Op{&softmin}};
+inline constexpr Scan cumsum{ops::cumsum_spec};
+inline constexpr Scan cumprod{ops::cumprod_spec};
+
+inline constexpr std::array all_ops = {Op{&sum},     Op{&softmax}, Op{&log_softmax},
+                                       Op{&softmin}, Op{&cumsum},  Op{&cumprod}};
 
 /// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {

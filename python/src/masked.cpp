@@ -85,6 +85,12 @@ void define(Scope& scope, const masked::Normalization& op, const char* input, co
   define_line_op(scope, op, input, result, first...);
 }
 
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Scan& op, const char* input, const char* result,
+            First... first) {
+  define_line_op(scope, op, input, result, first...);
+}
+
 /// Where the outputs of one operator are masked.
 Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
   return op.output_mask(x, call.dims, call.options());
