@@ -14,6 +14,7 @@
 #include "loup/io/dlpack.h"
 #include "loup/kernels/targets.h"
 #include "loup/masked/lines.h"
+#include "loup/masked/log_add_exp.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/op.h"
 #include "loup/masked/ops.h"

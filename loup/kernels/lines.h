@@ -52,9 +52,13 @@ LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols);
 enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
 /// Parameter: 1, or -1 for the softmax of -x.
 LOUP_EXPORT const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type);
+/// Lines divided by their norm of an order. Parameters: the order, and the least divisor.
+LOUP_EXPORT const LineKernel& normalize_kernel(double order, ComputeType type);
 
 // One source each, because each takes some seconds to compile.
 const LineKernel& softmax_f32(SoftmaxOp op);
 const LineKernel& softmax_f64(SoftmaxOp op);
+const LineKernel& normalize_f32(double order);
+const LineKernel& normalize_f64(double order);
 
 }  // namespace loup::kernels

@@ -18,4 +18,8 @@ Tensor whole_mask(const char* operation, const Tensor& x, const std::optional<Te
   return ops::to(ops::mask_as(operation, x, given), DType::boolean);
 }
 
+MaskedTensor all_valid(const Tensor& x) {
+  return as_masked_tensor(x, whole_mask("as_masked_tensor", x, {}));
+}
+
 }  // namespace loup::masked

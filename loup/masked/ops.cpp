@@ -1,5 +1,7 @@
 #include "loup/masked/ops.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,22 +30,26 @@ OpInfo describe(const Reduction& op) {
           .fully_masked = fmt::format("{}", value)};
 }
 
-/// An operator along lines.
+/// A masked operator that gives `hidden` where nothing counts.
 template <class Family>
-OpInfo describe_line_op(const Family& op, const char* integer_result) {
+OpInfo describe_masked(const Family& op, const char* integer_result, double hidden) {
   return {.name = op.name,
           .family = Family::family,
           .summary = op.summary,
           .signature = Family::signature,
           .aliases = {},
           .is_masked = true,
-          .is_differentiable = op.backward != nullptr,
+          .is_differentiable = true,
           .is_in_place = false,
           .integer_result = integer_result,
-          .fully_masked = fmt::format("{}", op.hidden)};
+          .fully_masked = fmt::format("{}", hidden)};
 }
-OpInfo describe(const Normalization& op) { return describe_line_op(op, "error"); }
-OpInfo describe(const Scan& op) { return describe_line_op(op, "int64"); }
+OpInfo describe(const Normalization& op) { return describe_masked(op, "error", op.hidden); }
+OpInfo describe(const NormDivision& op) { return describe_masked(op, "error", 0); }
+OpInfo describe(const Scan& op) { return describe_masked(op, "int64", op.hidden); }
+OpInfo describe(const LogAddExp& op) {
+  return describe_masked(op, "error", -std::numeric_limits<double>::infinity());
+}
 
 /// Unary or Binary.
 template <class Family>

@@ -39,8 +39,14 @@ inline constexpr Normalization softmin{{.name = "softmin",
 inline constexpr Scan cumsum{ops::cumsum_spec};
 inline constexpr Scan cumprod{ops::cumprod_spec};
 
-inline constexpr std::array all_ops = {Op{&sum},     Op{&softmax}, Op{&log_softmax},
-                                       Op{&softmin}, Op{&cumsum},  Op{&cumprod}};
+inline constexpr NormDivision normalize{
+    .name = "normalize", .summary = "Divide the elements that count by their norm, or by eps."};
+inline constexpr LogAddExp logaddexp{.name = "logaddexp",
+                                     .summary = "log(exp(x) + exp(y)) of what counts of the two."};
+
+inline constexpr std::array all_ops = {Op{&sum},     Op{&softmax},   Op{&log_softmax},
+                                       Op{&softmin}, Op{&normalize}, Op{&cumsum},
+                                       Op{&cumprod}, Op{&logaddexp}};
 
 /// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {

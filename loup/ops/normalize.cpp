@@ -1,5 +1,6 @@
 #include "loup/ops/normalize.h"
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,79 @@ Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
         return {rules::along_lines(to(value, from), call.mask, along, g)};
       },
       autograd::Output::saved);
+  return out;
+}
+
+namespace {
+
+/// What a line's divisor is as a function of its elements.
+struct NormOf {
+  Tensor length;
+  Tensor slope;  // its derivative by each element
+};
+
+NormOf norm_of(const Tensor& x, double ord, const Dims& dims, const std::optional<Tensor>& mask) {
+  const Tensor size = abs(x);
+  if (ord == 2) {
+    const Tensor length = sqrt(sum_along(x * x, dims, mask));
+    return {length, x / length};
+  }
+  if (ord == 1) return {sum_along(size, dims, mask), sign(x)};
+  if (ord == 0) return {sum_along(to(x.detach() != 0, x.dtype()), dims, mask), zeros_like(x)};
+  if (std::isinf(ord)) {
+    // Elements that attain the norm are exactly 1 when divided by it.
+    const Tensor ratio = normalize_lines(x.detach(), ord, dims,
+                                         {.eps = 0, .mask = mask ? &*mask : nullptr, .dtype = {}});
+    const Tensor attains = to(abs(ratio) == 1, x.dtype());
+    const Tensor share = attains / sum_along(attains, dims, mask);
+    return {sum_along(size * share, dims, mask), sign(x) * share};
+  }
+  const Tensor length = pow(sum_along(pow(size, ord), dims, mask), 1 / ord);
+  const Tensor slope = sign(x) * pow(size / length, ord - 1);
+  return {length, where(x.detach() == 0, 0, slope)};
+}
+
+Tensor normalize_gradient(const Tensor& given, double ord, const Dims& dims, double eps,
+                          const std::optional<Tensor>& mask, const Tensor& g) {
+  const Tensor x = mask ? where(*mask, given, 1) : given;
+  const NormOf norm = norm_of(x, ord, dims, mask);
+  const Tensor is_long = norm.length.detach() > eps;
+  const Tensor divisor = where(is_long, norm.length, eps);
+  const Tensor shrunk = sum_along(g * x, dims, mask) / (divisor * divisor) * norm.slope;
+  return g / divisor - where(is_long, shrunk, 0);
+}
+
+}  // namespace
+
+Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
+                       const NormalizeArguments& arguments) {
+  const std::uint32_t bits = dim_bits("normalize", dims, x.ndim());
+  const DType dtype = floating_result("normalize", x, arguments.dtype);
+  if (is_floating(x.dtype()) && promote(x.dtype(), dtype) != dtype) {
+    throw DTypeError("normalize: expected a dtype that holds {}, got {}", x.dtype(), dtype);
+  }
+  if (std::isnan(ord)) throw ValueError("normalize: expected an order that is a number, got nan");
+  std::optional<Tensor> mask;
+  if (arguments.mask != nullptr) mask = mask_as("normalize", x, *arguments.mask);
+  Tensor out = empty(x.shape(), dtype);
+  if (out.size() != 0) {
+    const LinePlan plan = make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bits);
+    const double parameters[] = {ord, arguments.eps};
+    run_lines(kernels::normalize_kernel(ord, compute_type(dtype)), plan,
+              {x, mask ? &*mask : nullptr, dtype, out}, parameters);
+  }
+  if (!autograd::is_recorded(x)) return out;
+  std::vector<SavedTensor> saved{SavedTensor(x)};
+  if (mask) saved.emplace_back(to(*mask, DType::boolean));
+  autograd::record("normalize", out, {x}, std::move(saved),
+                   [ord, dims, eps = arguments.eps, is_masked = mask.has_value(), from = x.dtype(),
+                    dtype](const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
+                     const std::optional<Tensor> counts =
+                         is_masked ? std::optional(kept[1]) : std::nullopt;
+                     const Tensor value = normalize_gradient(to(kept[0], dtype), ord, dims, eps,
+                                                             counts, autograd::materialize(g));
+                     return {rules::along_lines(to(value, from), counts, dims, g)};
+                   });
   return out;
 }
 

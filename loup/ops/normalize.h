@@ -42,6 +42,17 @@ struct SoftmaxSpec {
 LOUP_EXPORT Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
                                  const LineArguments& arguments = {});
 
+struct NormalizeArguments {
+  double eps = 1e-12;               // the least that is divided by
+  const Tensor* mask = nullptr;     // true = counts; null: all do
+  std::optional<DType> dtype = {};  // the input is converted first; must hold its elements
+};
+
+/// Divides the lines of `x` along `dims` (all when empty) by their norm of order `ord`, or by eps
+/// where that is larger. Elements where the mask is false are not looked at and become 0.
+LOUP_EXPORT Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
+                                   const NormalizeArguments& arguments = {});
+
 namespace rules {
 LOUP_EXPORT Tensor softmax(const SoftmaxRecord& call, const Tensor& g);
 LOUP_EXPORT Tensor softmin(const SoftmaxRecord& call, const Tensor& g);

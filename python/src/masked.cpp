@@ -91,9 +91,24 @@ void define(Scope& scope, const masked::Scan& op, const char* input, const char*
   define_line_op(scope, op, input, result, first...);
 }
 
+template <class Scope, class... First>
+void define(Scope& scope, const masked::NormDivision& op, const char* input, const char* result,
+            First... first) {
+  define_norm_division(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::LogAddExp& op, const char* /*input*/,
+            const char* /*result*/, First... /*first*/) {
+  define_log_add_exp(scope, op);
+}
+
 /// Where the outputs of one operator are masked.
 Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
   return op.output_mask(x, call.dims, call.options());
+}
+Tensor mask_of(const masked::NormDivision& op, const Tensor& x, const ReduceCall& call) {
+  return op.output_mask(x, call.dims, {.mask = call.options().mask, .dtype = {}});
 }
 template <class Op>
 Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
@@ -105,14 +120,21 @@ Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
 }
 
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
-                   nb::handle mask) {
+                   nb::handle mask, nb::handle other, nb::handle input_mask,
+                   nb::handle other_mask) {
   const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
-        [&](const auto* described) -> std::optional<Tensor> {
+        [&]<class Family>(const Family* described) -> std::optional<Tensor> {
           if (name != described->name) return std::nullopt;
-          return mask_of(*described, *x, call);
+          if constexpr (std::is_same_v<Family, masked::LogAddExp>) {
+            const TensorArgument y("output_mask", other);
+            return described->output_mask(
+                *x, *y, log_add_exp_options(*described, nb::none(), input_mask, other_mask, mask));
+          } else {
+            return mask_of(*described, *x, call);
+          }
         },
         op);
     if (answer) return *answer;
@@ -217,9 +239,12 @@ void bind_masked(nb::module_& m) {
   m.def(
       "output_mask", output_mask, "op_name"_a, "input"_a, "dim"_a.none() = nb::none(),
       nb::kw_only(), "keepdim"_a.none() = nb::none(), "mask"_a.none() = nb::none(),
+      "other"_a.none() = nb::none(), "input_mask"_a.none() = nb::none(),
+      "other_mask"_a.none() = nb::none(),
       nb::sig("def output_mask(op_name: str, input: object, dim: int | "
               "collections.abc.Sequence[int] | None = None, *, keepdim: bool = False, mask: object "
-              "= None) -> Tensor"),
+              "= None, other: object = None, input_mask: object = None, other_mask: object = None) "
+              "-> Tensor"),
       "Which outputs of a masked operator have an element that counts.");
 
   // Users find them in loup.masked, so that is where they say they come from.
@@ -231,9 +256,12 @@ void bind_masked(nb::module_& m) {
     std::visit(
         [&](const auto* op) {
           define(functions, *op, "input: object", "typing.Any", "input"_a.none());
-          define(m, *op, "input: object", "typing.Any", "input"_a.none());
-          define(tensor, *op, "self", "Tensor");
           define(masked_tensor, *op, "self", "MaskedTensor");
+          // loup.logaddexp and the method of Tensor are the operator without masks.
+          if constexpr (!std::is_same_v<decltype(op), const masked::LogAddExp*>) {
+            define(m, *op, "input: object", "typing.Any", "input"_a.none());
+            define(tensor, *op, "self", "Tensor");
+          }
         },
         any);
   }
