@@ -227,7 +227,8 @@ TEST(MaskedNormalize, TakesSeveralDims) {
   for (const Dims& dims : {Dims{0, 2}, Dims{-1, 0}}) {
     expect_elements(normalize(x, 2, dims), std::vector<double>(12, 0.5));
   }
-  expect_error<ShapeError>([&] { normalize(x, 2, {2, -1}); }, "normalize: expected", "got");
+  expect_error<ShapeError>([&] { normalize(x, 2, {2, -1}); },
+                           "normalize: expected every dim at most once", "got [2, -1]");
 }
 
 TEST(MaskedNormalize, RefusesADTypeThatDoesNotHoldTheInput) {
