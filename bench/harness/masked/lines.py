@@ -72,7 +72,7 @@ def _scores(op: str, task: str) -> LineCase:
 
 def _backward(op: str, task: str) -> LineCase:
     case = _dense(op, task, (SIDE, SIDE), -1, "float32")
-    weights: Array = np.random.default_rng(3).standard_normal(case.x.shape, dtype=np.float32)
+    weights: Array = np.random.default_rng(3).standard_normal((SIDE, SIDE), dtype=np.float32)
     case.weights = weights
     case.note = "the limit copies x, then reads result and gradient and writes another"
     return case
