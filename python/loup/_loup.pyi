@@ -1193,6 +1193,24 @@ class Tensor:
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """Add the elements that count."""
 
+    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Exponentials of the elements that count, divided by their sum."""
+
+    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Logarithms of softmax, exact where that is tiny."""
+
+    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Softmax of -x."""
+
+    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """Divide the elements that count by their norm, or by eps."""
+
+    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Running sums of the elements that count."""
+
+    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Running products of the elements that count."""
+
 class HookHandle:
     """What register_hook returns."""
 
@@ -1867,16 +1885,55 @@ class MaskedTensor:
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
 
+    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Exponentials of the elements that count, divided by their sum."""
+
+    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Logarithms of softmax, exact where that is tiny."""
+
+    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Softmax of -x."""
+
+    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
+        """Divide the elements that count by their norm, or by eps."""
+
+    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Running sums of the elements that count."""
+
+    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Running products of the elements that count."""
+
+    def logaddexp(self, other: object, *, dtype: object = None, other_mask: object = None) -> MaskedTensor:
+        """log(exp(x) + exp(y)) of what counts of the two."""
+
 def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
     """
     A MaskedTensor that shares the memory of both and keeps the gradient record of data.
     """
 
-def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None) -> Tensor:
+def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, other: object = None, input_mask: object = None, other_mask: object = None) -> Tensor:
     """Which outputs of a masked operator have an element that counts."""
 
 def sum(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
     """Add the elements that count."""
+
+def softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Exponentials of the elements that count, divided by their sum."""
+
+def log_softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Logarithms of softmax, exact where that is tiny."""
+
+def softmin(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Softmax of -x."""
+
+def normalize(input: object, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Any:
+    """Divide the elements that count by their norm, or by eps."""
+
+def cumsum(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Running sums of the elements that count."""
+
+def cumprod(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Running products of the elements that count."""
 
 version: str = '0.1.0'
 
