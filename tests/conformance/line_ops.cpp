@@ -40,7 +40,7 @@ Expected softmax(const Values& x, const Counts& counts, long double sign, bool i
   }
   Values result(x.size(), is_log ? -infinity : 0);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!counts[i]) continue;
+    if (!counts[i] || top == -infinity) continue;
     const long double moved = sign * x[i] - top;
     result[i] = is_log ? moved - std::log(sum) : std::exp(moved) / sum;
   }

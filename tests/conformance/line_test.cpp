@@ -36,8 +36,8 @@ std::vector<std::vector<Dims>> lines_of(const Case& c) {
 bool is_close(DType dtype, double got, long double wanted, long double scale, std::size_t count) {
   if (std::isnan(wanted)) return std::isnan(got);
   const double unit = unit_roundoff(storage_type(compute_type(dtype)));
-  // Sums of doubles are made of doubles, so long ones are worse.
-  const double sums = dtype == DType::f64 ? 8 + std::sqrt(static_cast<double>(count)) : 5;
+  // Sums of doubles are made of doubles, so long ones are worse; so are roots of their powers.
+  const double sums = dtype == DType::f64 ? 64 + std::sqrt(static_cast<double>(count)) : 5;
   const long double spacing = dtype == DType::f16 ? 0x1p-25 : 0x1p-149;
   const long double allowed =
       static_cast<long double>(unit_roundoff(dtype) + sums * unit) * scale + spacing;
