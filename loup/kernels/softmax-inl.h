@@ -31,6 +31,20 @@ HWY_INLINE Shares<T> shares_of(const LineState& state) {
   return {top, static_cast<T>(is_log ? std::log(state.second) : 1 / state.second)};
 }
 
+/// exp(x) of x <= 0. What does not count is -inf here, and every other vector has some: results
+/// that are no normal numbers, for which processors take a hundred times as long, are made only
+/// where they are not 0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V share_of(D d, V x) {
+  using T = hn::TFromD<D>;
+  const auto least = hn::Set(d, sizeof(T) == 4 ? T{-87} : T{-708});
+  const auto is_small = hn::Lt(x, least);
+  const auto is_denormal = hn::And(is_small, hn::Gt(x, hn::Set(d, ExpLog<T>::exp_least)));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, is_denormal))) return exp(d, x);
+  // The order matters: NaN stays NaN.
+  return hn::IfThenZeroElse(is_small, exp(d, hn::Max(least, x)));
+}
+
 template <class T, bool is_log>
 struct Softmax {
   using D = hn::ScalableTag<T>;
@@ -72,7 +86,7 @@ struct Softmax {
     const hn::ScalableTag<double> wide;
     const auto shift = hn::Set(d, top == -infinite<T> ? T{0} : top);
     const auto at = [&](std::int64_t i) HWY_ATTR {
-      const auto e = exp(d, hn::Sub(hn::Load(d, scratch + i), shift));
+      const auto e = share_of(d, hn::Sub(hn::Load(d, scratch + i), shift));
       if constexpr (keeps) hn::Store(e, d, scratch + i);
       return e;
     };
@@ -115,7 +129,7 @@ struct Softmax {
       const auto v = hn::LoadU(d, scratch + i);
       if constexpr (is_log) return hn::Sub(hn::Sub(v, shift), factor);
       if constexpr (has_exps) return hn::Mul(v, factor);
-      return hn::Mul(exp(d, hn::Sub(v, shift)), factor);
+      return hn::Mul(share_of(d, hn::Sub(v, shift)), factor);
     });
     if (std::isnan(state.second)) hide(b, true, r, absent);
   }
@@ -200,7 +214,7 @@ struct Softmax {
         auto sum = hn::Zero(d);
         for (std::int64_t r = first; r < end; ++r) {
           T* const at = strip.x + r * strip.stride + c;
-          const auto e = exp(d, hn::Sub(hn::Load(d, at), shift));
+          const auto e = share_of(d, hn::Sub(hn::Load(d, at), shift));
           if constexpr (keeps) hn::Store(e, d, at);
           sum = hn::Add(sum, e);
         }
@@ -236,7 +250,7 @@ struct Softmax {
         if constexpr (has_exps) return hn::Mul(v, factor);
         const auto moved = hn::Sub(v, hn::LoadU(d, strip.tops + c));
         if constexpr (is_log) return hn::Sub(moved, factor);
-        return hn::Mul(exp(d, moved), factor);
+        return hn::Mul(share_of(d, moved), factor);
       });
     }
     if (is_regular) return;

@@ -21,7 +21,7 @@ using memory::Scratch;
 /// A line up to this long is computed from one reading: it stays in the caches.
 constexpr std::int64_t resident_line = 65536;
 /// Of a block whose columns are lines, at most.
-constexpr std::int64_t strip_bytes = 512 * 1024;
+constexpr std::int64_t strip_bytes = 1024 * 1024;
 constexpr std::int64_t widest_strip = 1024;
 /// Longer lines are measured in parts of this many elements; pieces of them fit the first cache.
 constexpr std::int64_t part_length = 65536;
@@ -58,7 +58,7 @@ class Run {
   std::int64_t narrowest() const { return 64 / item_; }
   bool fits() const {
     if (plan_.is_along) return plan_.line() <= resident_line;
-    return plan_.line() * 64 <= 2 * strip_bytes;
+    return plan_.line() * 64 <= strip_bytes;
   }
 
   void run_resident() {
