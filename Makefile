@@ -5,6 +5,7 @@
 CMAKE ?= cmake
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
 PYTHON := .venv/bin/python
 BUILD = $(CMAKE) --build build/$(1) --parallel $(JOBS)
 
@@ -30,6 +31,12 @@ build: build/dev/build.ninja ## Build everything; .venv then has loup and import
 test: build ## Build everything and run all tests
 	@$(PYTHON) tools/run_tests
 
+SOAK_SECONDS ?= 600
+.PHONY: soak-shm
+soak-shm: build/dev/build.ninja ## Kill processes that share memory at random for SOAK_SECONDS (600)
+	@$(call BUILD,dev) --target memory_tests
+	@LOUP_SOAK_SECONDS=$(SOAK_SECONDS) build/dev/bin/memory_tests --gtest_filter='MapFaults.T23*'
+
 .PHONY: asan
 asan: build/asan/build.ninja ## Run the C++ tests under the address and undefined-behaviour sanitizers
 	@$(call BUILD,asan)
@@ -39,6 +46,11 @@ asan: build/asan/build.ninja ## Run the C++ tests under the address and undefine
 tsan: build/tsan/build.ninja ## Run the C++ tests under the thread sanitizer; LAYERS="base ops" picks
 	@$(call BUILD,tsan) $(if $(LAYERS),--target $(LAYERS:%=%_tests))
 	@$(PYTHON) tools/run_tests --build build/tsan $(LAYERS)
+
+.PHONY: fuzz
+fuzz: build/fuzz/build.ninja ## Fuzz every parser for FUZZ_SECONDS (60); FUZZ="npy json" picks
+	@$(call BUILD,fuzz)
+	@$(PYTHON) tools/run_fuzzers --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 .PHONY: bench
 bench: bench-build ## Measure loup beside its peers; TASKS=sum, TASKS="exp cache" pick
@@ -83,7 +95,7 @@ setup:
 setup-lint:
 	@tools/setup --lint
 
-build/clang/build.ninja: | setup-lint
+build/clang/build.ninja build/fuzz/build.ninja: | setup-lint
 build/%/build.ninja: CMakePresets.json | setup
 	@$(CMAKE) --preset $*
 	@touch $@

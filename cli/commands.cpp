@@ -7,24 +7,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "loup/io/json.h"
 #include "loup/loup.h"
 
 namespace loup::cli {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
+std::string json_of(std::string_view text) { return io::json::quote(text); }
 
-std::string quoted(const std::vector<std::string>& texts) {
+std::string json_of(const std::vector<std::string>& texts) {
   std::vector<std::string> items;
-  for (const std::string& text : texts) items.push_back(quoted(text));
+  for (const std::string& text : texts) items.push_back(json_of(text));
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
@@ -50,8 +44,8 @@ std::string ops_json(const std::vector<masked::OpInfo>& ops) {
   for (const masked::OpInfo& op : ops) {
     items.push_back(fmt::format(
         R"({{"name": {}, "family": {}, "signature": {}, "summary": {}, "aliases": {}, "masked": {}, "differentiable": {}, "in_place": {}}})",
-        quoted(op.name), quoted(op.family), quoted(op.signature), quoted(op.summary),
-        quoted(op.aliases), op.is_masked, op.is_differentiable, op.is_in_place));
+        json_of(op.name), json_of(op.family), json_of(op.signature), json_of(op.summary),
+        json_of(op.aliases), op.is_masked, op.is_differentiable, op.is_in_place));
   }
   return fmt::format("{{\"schema\": \"loup.ops.1\", \"ops\": [\n  {}\n]}}\n",
                      fmt::join(items, ",\n  "));
@@ -66,8 +60,8 @@ std::string info(Format format) {
         "{{\"schema\": \"loup.info.1\", \"version\": {}, \"targets_compiled\": {}, "
         "\"targets_runnable\": {}, \"target\": {}, \"threads\": {}, \"blas\": null, \"mpi\": "
         "false}}\n",
-        quoted(version), quoted(targets.compiled), quoted(targets.runnable), quoted(targets.chosen),
-        num_threads());
+        json_of(version), json_of(targets.compiled), json_of(targets.runnable),
+        json_of(targets.chosen), num_threads());
   }
   const std::vector<std::string> missing = untested(targets);
   return fmt::format(

@@ -11,3 +11,11 @@ function(loup_configure_target target)
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
     $<$<BOOL:${LOUP_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
+
+# Headers of others that most files of a target include; ours are left out, so that a change of
+# one rebuilds only what includes it.
+function(loup_precompile target)
+  if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -1,4 +1,4 @@
-"""Where an op counts as finished: one table of masked ops, one of the tensor's own.
+"""Where an op counts as finished: tables of masked ops, of the tensor's own, of memory.
 
 Ratios are times of the peer over times of loup. A floor that was not measured is not met.
 """
@@ -34,6 +34,7 @@ class Floor:
 
 TORCH_MASKED = "torch.masked"  # contestants that floors name
 NUMPY_WHERE = "numpy where="
+IN_MEMORY = "loup, in memory"
 
 AT_MOST = frozenset({"micros", "pace"})
 
@@ -129,6 +130,16 @@ TENSOR: dict[str, dict[str, Floor]] = {
     "where": _HOT,
     "matmul": dict.fromkeys(("256", "512", "1024", "2048", "scores", "mixing"), _PRODUCT),
     "index_select": {"rows": Floor(torch=1.0)},
+}
+
+_ATTACH = Floor(torch=3.0)
+# "Not slower": the same system call takes nearly all of the time, so the rest is noise.
+_CREATE = Floor(torch=0.95)
+SHM: dict[str, Floor] = {
+    "create_1MiB": _CREATE,
+    "create_1GiB": _CREATE,
+    **dict.fromkeys(("attach_1", "attach_2", "attach_4", "attach_8"), _ATTACH),
+    "sum_4GiB": Floor(limit=80),  # as in memory
 }
 
 

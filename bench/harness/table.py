@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .floors import TORCH_MASKED
+from .floors import IN_MEMORY, TORCH_MASKED
 from .results import Result
 
 Cells = list[tuple[str, str]]  # heads and what stands below them
@@ -72,7 +72,15 @@ def _tensor(result: Result) -> Cells:
     ]
 
 
-COLUMNS: dict[str, Callable[[Result], Cells]] = {"masked": _masked, "tensor": _tensor}
+def _shm(result: Result) -> Cells:
+    return [
+        cell
+        for name in ("torch", IN_MEMORY)
+        for cell in ((name, _time(result.best(name))), ("x", _number(result.ratio(name))))
+    ]
+
+
+COLUMNS: dict[str, Callable[[Result], Cells]] = {"masked": _masked, "tensor": _tensor, "shm": _shm}
 
 
 def row(result: Result) -> Cells:

@@ -8,6 +8,7 @@ from typing import Any
 from .case import Entry
 from .masked import contest as masked
 from .masked import lines
+from .shm import contest as shm
 from .tensor import contest as tensor
 
 
@@ -21,6 +22,7 @@ def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:
     for op in ops:
         yield from of_op(op)
     yield from tensor.others()
+    yield from shm.entries()
 
 
 def without_tasks(ops: list[dict[str, Any]]) -> list[str]:

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -47,10 +49,35 @@ class LOUP_EXPORT ValueError : public Error {
   using Error::Error;
 };
 
+/// A file does not hold what its format demands.
+class LOUP_EXPORT FormatError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
 /// The right call at the wrong moment.
 class LOUP_EXPORT StateError : public Error {
  public:
   using Error::Error;
+};
+
+/// A system call failed: carries its errno and the path it was about.
+class LOUP_EXPORT IoError : public Error {
+ public:
+  /// `number` is an errno.
+  template <class... Args>
+  IoError(int number, std::string path, fmt::format_string<Args...> text, Args&&... args)
+      : Error(text, std::forward<Args>(args)...),
+        code_(number, std::generic_category()),
+        path_(std::move(path)) {}
+
+  /// Compares with std::errc: `error.code() == std::errc::no_such_file_or_directory`.
+  const std::error_code& code() const noexcept { return code_; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::error_code code_;
+  std::string path_;
 };
 
 /// Layouts do not fit together or are not supported here.

@@ -38,7 +38,7 @@ void parallel_for(std::int64_t count, Body&& body) {
 }
 
 /// Work below this many bytes is done faster by one thread than by waking a second.
-inline constexpr std::int64_t serial_bytes = 256 * 1024;
+inline constexpr std::int64_t serial_bytes = 512 * 1024;
 
 /// `parallel_for` when all bodies together read and write `bytes`: serial when that is little.
 template <class Body>

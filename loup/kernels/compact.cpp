@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "loup/base/axes.h"
-#include "loup/base/parallel.h"
 #include "loup/kernels/compact_rows.h"
 #include "loup/kernels/copy.h"
+#include "loup/kernels/planes.h"
 
 namespace loup::kernels {
 
@@ -42,17 +41,6 @@ void for_each_piece(const Axes<K>& axes, const std::array<const Array*, K>& arra
     visit(at, pointers, row.step, count);
     at += count;
   }
-}
-
-template <std::size_t K>
-Axes<K> axes_of(const Shape& shape, const std::array<const Array*, K>& arrays) {
-  Axes<K> axes;
-  for (int i = 0; i < shape.size(); ++i) {
-    Axis<K> axis{shape[i], {}};
-    for (std::size_t k = 0; k < K; ++k) axis.step[k] = arrays[k]->strides[i];
-    axes.push(axis);
-  }
-  return axes;
 }
 
 /// Elements side by side, copied if need be.

@@ -19,7 +19,7 @@ inline constexpr std::int64_t task_elements = 32 * 1024;
 /// Columns of a task in which some operand's rows lie closer together than its columns.
 inline constexpr std::int64_t turned_columns = 256;
 
-/// The loops over K arrays of one shape, sorted and merged, the innermost of the first array last.
+/// The loops over K arrays of one shape, in the order of its dims.
 template <std::size_t K>
 Axes<K> axes_of(const Shape& shape, const std::array<const Array*, K>& arrays) {
   Axes<K> axes;
@@ -28,8 +28,6 @@ Axes<K> axes_of(const Shape& shape, const std::array<const Array*, K>& arrays) {
     for (std::size_t k = 0; k < K; ++k) axis.step[k] = arrays[k]->strides[i];
     axes.push(axis);
   }
-  axes.sort_by_step(0);
-  axes.merge();
   return axes;
 }
 
@@ -60,6 +58,8 @@ void for_each_plane(const Shape& shape, const std::array<const Array*, K>& array
   const std::int64_t count = element_count(shape);
   if (count == 0) return;
   Axes<K> outer = axes_of(shape, arrays);
+  outer.sort_by_step(0);  // the innermost of the first array last
+  outer.merge();
   const Axis<K> cols = outer.pop();
   const Axis<K> rows = take_rows(outer, cols);
   bool is_any_turned = false;

@@ -68,11 +68,12 @@ class RowSorter {
   const Item* run(Item* scratch) const {
     for_each_part([=, own = *this](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        scratch[i] = Item::of(own.key_at(i) >> own.shift_ & kept_, static_cast<std::uint64_t>(i));
+        scratch[i] =
+            Item::of(own.key_at(i) >> own.shift_ & kept_bits, static_cast<std::uint64_t>(i));
       }
     });
     Item* const sorted = radix_sort(scratch, scratch + parts_.count, parts_.count,
-                                    varying_ >> shift_ & kept_, parts_.parts);
+                                    varying_ >> shift_ & kept_bits, parts_.parts);
     if (shift_ > 0) sort_runs(sorted);
     return sorted;
   }
@@ -87,9 +88,9 @@ class RowSorter {
   }
 
  private:
-  static constexpr std::uint64_t kept_ = std::is_same_v<Item, Packed>
-                                             ? std::numeric_limits<std::uint32_t>::max()
-                                             : std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t kept_bits = std::is_same_v<Item, Packed>
+                                                 ? std::numeric_limits<std::uint32_t>::max()
+                                                 : std::numeric_limits<std::uint64_t>::max();
 
   template <class Run>
   void for_each_part(Run&& run) const {

@@ -7,6 +7,8 @@
 
 namespace loup {
 
+struct Mapping;
+
 /// Whoever keeps bytes alive that the library did not allocate itself: a DLPack capsule, an object
 /// of another language, a mapping. Destroyed when the last user of the bytes is gone.
 class LOUP_EXPORT MemoryContext {
@@ -15,6 +17,9 @@ class LOUP_EXPORT MemoryContext {
   MemoryContext(const MemoryContext&) = delete;
   MemoryContext& operator=(const MemoryContext&) = delete;
   virtual ~MemoryContext() = default;
+
+  /// What the bytes are mapped from; null when they are ordinary memory.
+  virtual const Mapping* mapping() const noexcept { return nullptr; }
 };
 
 /// Bytes and whoever keeps them alive.

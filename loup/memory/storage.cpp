@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "loup/memory/map_allocator.h"
 #include "loup/memory/pool.h"
 
 namespace loup {
@@ -43,6 +44,10 @@ Storage Storage::adopt(DataPtr data) {
   block->owns_data = false;
   block->owner = std::move(data.owner);
   return Storage(block);
+}
+
+Storage Storage::map(const std::string& path, MapFlags flags, Size bytes) {
+  return adopt(MapAllocator::makeDataPtr(path, flags, bytes));
 }
 
 void Storage::destroy(Block* block) noexcept {

@@ -3,10 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "loup/export.h"
 #include "loup/memory/data_ptr.h"
+#include "loup/memory/map_flags.h"
 
 namespace loup {
 
@@ -20,6 +23,8 @@ class LOUP_EXPORT Storage {
   static Storage allocate(std::size_t bytes);
   /// Bytes that somebody else made; kept alive through `data.owner`.
   static Storage adopt(DataPtr data);
+  /// Bytes of a file or of shared memory, see MapAllocator.
+  static Storage map(const std::string& path, MapFlags flags = MapFlags::none, Size bytes = {});
 
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->references.fetch_add(1, std::memory_order_relaxed);
@@ -40,6 +45,19 @@ class LOUP_EXPORT Storage {
   std::byte* data() const { return block_ != nullptr ? block_->data : nullptr; }
   std::size_t bytes() const { return block_ != nullptr ? block_->bytes : 0; }
   bool is_writable() const { return block_ == nullptr || block_->is_writable; }
+  /// What the bytes are mapped from; null when they are ordinary memory. Lives as long as a handle.
+  const Mapping* mapping() const {
+    return block_ != nullptr && block_->owner ? block_->owner->mapping() : nullptr;
+  }
+  /// True when other processes may see changes of the bytes.
+  bool is_shared() const {
+    const Mapping* const source = mapping();
+    return source != nullptr && source->is_shared;
+  }
+  /// Whoever keeps adopted bytes alive; null when they are the pool's.
+  std::shared_ptr<MemoryContext> owner() const {
+    return block_ != nullptr ? block_->owner : nullptr;
+  }
 
   /// Counts the writes; recorded gradients use it to notice that their inputs changed.
   std::uint64_t version() const {

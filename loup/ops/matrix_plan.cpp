@@ -58,7 +58,7 @@ void MatrixPlan::operator()(const ProductOperands& x, std::byte* shared, std::by
       for_each(ceil_div(split_.lanes(), block_), is_parallel_, [&](std::int64_t task) {
         const Range part = part_of(split_.lanes(), block_, task);
         if (!is_parallel_) return multiply(x, part, lanes, depth, shared, own);
-        const Buffer buffer(own_bytes());
+        const Scratch buffer(static_cast<std::size_t>(own_bytes()));
         multiply(x, part, lanes, depth, shared, buffer.data());
       });
     }

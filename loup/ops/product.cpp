@@ -44,12 +44,12 @@ void multiply_some(const ProductSize& size, const ProductOperands& first, const 
   };
   if (size.m == 1 || size.n == 1) {
     const VectorPlan plan(size, first, is_parallel);
-    const Buffer buffer(plan.bytes());
+    const Scratch buffer(static_cast<std::size_t>(plan.bytes()));
     for_entries([&](const ProductOperands& x) { plan(x, buffer.data()); });
   } else {
     const MatrixPlan plan(size, first, is_parallel);
-    const Buffer shared(plan.shared_bytes());
-    const Buffer own(is_parallel ? 0 : plan.own_bytes());
+    const Scratch shared(static_cast<std::size_t>(plan.shared_bytes()));
+    const Scratch own(static_cast<std::size_t>(is_parallel ? 0 : plan.own_bytes()));
     for_entries([&](const ProductOperands& x) { plan(x, shared.data(), own.data()); });
   }
 }
@@ -105,10 +105,10 @@ Tensor product_counted(const Tensor& a, const std::optional<Tensor>& a_mask, con
     const Range rows = part_of(size.m, block, task);
     const Range cols{0, size.n};
     const std::int64_t most = std::min(size.k, depth_block);
-    const Buffer a_values(left.bytes(rows.count, most));
-    const Buffer a_counts(left.bytes(rows.count, most));
-    const Buffer b_values(right.bytes(size.n, most));
-    const Buffer b_counts(right.bytes(size.n, most));
+    const Scratch a_values(static_cast<std::size_t>(left.bytes(rows.count, most)));
+    const Scratch a_counts(static_cast<std::size_t>(left.bytes(rows.count, most)));
+    const Scratch b_values(static_cast<std::size_t>(right.bytes(size.n, most)));
+    const Scratch b_counts(static_cast<std::size_t>(right.bytes(size.n, most)));
     for (std::int64_t q = 0; q < size.k; q += depth_block) {
       const Range depth{q, std::min(depth_block, size.k - q)};
       left.pack(values, rows, depth, a_values.data());

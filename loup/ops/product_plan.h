@@ -6,7 +6,7 @@
 
 #include "loup/base/parallel.h"
 #include "loup/kernels/matmul.h"
-#include "loup/memory/pool.h"
+#include "loup/memory/scratch.h"
 
 // How products of matrices are cut into tasks and blocks: the inside of ops/product.cpp. Nothing of
 // it shows in the result.
@@ -14,6 +14,7 @@
 namespace loup::ops {
 
 using kernels::ConstPlane;
+using memory::Scratch;
 
 /// Tasks with fewer multiplications are not worth starting.
 inline constexpr std::int64_t task_work = 128 * 1024;
@@ -33,22 +34,6 @@ void for_each(std::int64_t count, bool is_parallel, const Body& body) {
   if (is_parallel) return parallel_for(count, body);
   for (std::int64_t i = 0; i < count; ++i) body(i);
 }
-
-/// Memory of the pool.
-class Buffer {
- public:
-  explicit Buffer(std::int64_t bytes)
-      : bytes_(static_cast<std::size_t>(bytes)),
-        data_(static_cast<std::byte*>(memory::allocate(bytes_))) {}
-  ~Buffer() { memory::release(data_, bytes_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::size_t bytes_;
-  std::byte* data_;
-};
 
 /// Products c[m, n] = a[m, k] b[k, n] of one size.
 struct ProductSize {

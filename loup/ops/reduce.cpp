@@ -10,7 +10,7 @@
 #include "loup/base/error.h"
 #include "loup/base/parallel.h"
 #include "loup/kernels/copy.h"
-#include "loup/memory/pool.h"
+#include "loup/memory/scratch.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/plan.h"
 #include "loup/tensor/broadcast.h"
@@ -24,29 +24,12 @@ using kernels::Block;
 using kernels::ReduceOp;
 using kernels::Reducer;
 using kernels::States;
+using memory::Scratch;
 using Walk = ReducePlan::Walk;
 
 /// Elements converted at a time, so that they are still in the first-level cache when they are
 /// reduced.
 constexpr std::int64_t packed_elements = 4 * 1024;
-
-/// Temporary bytes: on the stack when few, from the pool otherwise.
-class Scratch {
- public:
-  explicit Scratch(std::size_t bytes)
-      : bytes_(bytes), data_(bytes <= inline_.size() ? inline_.data() : memory::allocate(bytes)) {}
-  ~Scratch() {
-    if (bytes_ > inline_.size()) memory::release(data_, bytes_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
-
- private:
-  alignas(64) std::array<std::byte, 256> inline_;
-  std::size_t bytes_;
-  void* data_;
-};
 
 /// Where an operand starts. Its strides are in the plan.
 struct Elements {

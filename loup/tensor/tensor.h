@@ -49,6 +49,8 @@ class LOUP_EXPORT Tensor {
   std::int64_t bytes() const { return size() * item_bytes(dtype_); }
   bool is_contiguous() const { return layout_.is_contiguous(); }
   const Storage& storage() const { return storage_; }
+  /// What the elements are mapped from; null when they are in ordinary memory. Views keep it.
+  const Mapping* mapping() const { return storage_.mapping(); }
 
   /// The only element; ValueError when there is not exactly one.
   template <class T>

@@ -2,7 +2,10 @@
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence
+import os
 from typing import Any, NoReturn
+
+import loup.shm
 
 
 class Error(RuntimeError):
@@ -20,11 +23,40 @@ class IndexError(Error, builtins.IndexError):
 class ValueError(Error, builtins.ValueError):
     """Any other bad argument."""
 
+class FormatError(builtins.ValueError, Error):
+    """A file does not hold what its format demands."""
+
 class StateError(Error):
     """The right call at the wrong moment."""
 
 class LayoutError(Error, TypeError):
     """Layouts do not fit together."""
+
+class IoError(OSError, Error):
+    """A system call failed; has errno and filename."""
+
+    def __str__(self) -> str: ...
+
+class IoNotFoundError(IoError, FileNotFoundError):
+    """There is no such file."""
+
+class IoExistsError(IoError, FileExistsError):
+    """The name is taken."""
+
+class IoPermissionError(IoError, PermissionError):
+    """The system does not allow it."""
+
+class MapError(IoError):
+    """Mapping or sharing memory failed."""
+
+class MapNotFoundError(MapError, FileNotFoundError):
+    """There is no such file."""
+
+class MapExistsError(MapError, FileExistsError):
+    """The name is taken."""
+
+class MapPermissionError(MapError, PermissionError):
+    """The system does not allow it."""
 
 class dtype:
     """What the elements of a tensor are."""
@@ -1193,23 +1225,12 @@ class Tensor:
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """Add the elements that count."""
 
-    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
-        """Exponentials of the elements that count, divided by their sum."""
+    def mapping(self) -> Mapping | None:
+        """
+        What the memory is mapped from; None for ordinary memory. Views keep it.
+        """
 
-    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
-        """Logarithms of softmax, exact where that is tiny."""
-
-    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
-        """Softmax of -x."""
-
-    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
-        """Divide the elements that count by their norm, or by eps."""
-
-    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
-        """Running sums of the elements that count."""
-
-    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
-        """Running products of the elements that count."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 class HookHandle:
     """What register_hook returns."""
@@ -1885,55 +1906,150 @@ class MaskedTensor:
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
 
-    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
-        """Exponentials of the elements that count, divided by their sum."""
-
-    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
-        """Logarithms of softmax, exact where that is tiny."""
-
-    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
-        """Softmax of -x."""
-
-    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
-        """Divide the elements that count by their norm, or by eps."""
-
-    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
-        """Running sums of the elements that count."""
-
-    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
-        """Running products of the elements that count."""
-
-    def logaddexp(self, other: object, *, dtype: object = None, other_mask: object = None) -> MaskedTensor:
-        """log(exp(x) + exp(y)) of what counts of the two."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
     """
     A MaskedTensor that shares the memory of both and keeps the gradient record of data.
     """
 
-def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, other: object = None, input_mask: object = None, other_mask: object = None) -> Tensor:
+def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None) -> Tensor:
     """Which outputs of a masked operator have an element that counts."""
 
 def sum(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
     """Add the elements that count."""
 
-def softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
-    """Exponentials of the elements that count, divided by their sum."""
+def save(obj: object, path: str | bytes | os.PathLike[str] | os.PathLike[bytes], *, metadata: dict[str, str] | None = None, compressed: builtins.bool = False) -> None:
+    """
+    Write a tensor, a MaskedTensor or a dict of them to an .npy, .npz or .safetensors file, which appears or is replaced as a whole.
+    """
 
-def log_softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
-    """Logarithms of softmax, exact where that is tiny."""
+def load(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], *, mapped: builtins.bool = True, masked: builtins.bool = True, verify: builtins.bool = True) -> Any:
+    """
+    Read an .npy, .npz or .safetensors file: a tensor, a MaskedTensor or a dict of them. They share the file's pages where that is possible, copy-on-write, unless mapped is false; a tensor and its .mask become a MaskedTensor unless masked is false.
+    """
 
-def softmin(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
-    """Softmax of -x."""
+def file_info(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> dict[str, Any]:
+    """
+    What is in a file: its format, the dtypes and shapes of its tensors, its metadata.
+    """
 
-def normalize(input: object, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Any:
-    """Divide the elements that count by their norm, or by eps."""
+class Mapping:
+    """What the memory of a tensor is mapped from."""
 
-def cumsum(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
-    """Running sums of the elements that count."""
+    @property
+    def kind(self) -> str:
+        """"file", "memory" or "segment"."""
 
-def cumprod(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
-    """Running products of the elements that count."""
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def flags(self) -> str: ...
+
+    @property
+    def nbytes(self) -> builtins.int: ...
+
+    @property
+    def readonly(self) -> builtins.bool: ...
+
+    @property
+    def shared(self) -> builtins.bool:
+        """True when others see changes."""
+
+    @property
+    def lifetime(self) -> str | None:
+        """
+        Of a segment: "last_detach", "persistent" or "anonymous"; otherwise None.
+        """
+
+    def __repr__(self) -> str: ...
+
+class Segment:
+    """Shared memory; tensors inside keep it alive."""
+
+    @property
+    def name(self) -> str:
+        """The full name; empty when it has none."""
+
+    @property
+    def nbytes(self) -> builtins.int: ...
+
+    @property
+    def readonly(self) -> builtins.bool: ...
+
+    @property
+    def closed(self) -> builtins.bool: ...
+
+    def mapping(self) -> Mapping:
+        """Kind, path, flags and lifetime."""
+
+    def tensor(self, dtype: object = "float32", shape: builtins.int | Sequence[builtins.int] | None = None, offset: builtins.int = 0) -> Tensor:
+        """A tensor in the segment, from a byte on; by default all of it."""
+
+    def masked_tensor(self, dtype: object, shape: builtins.int | Sequence[builtins.int], offset: builtins.int = 0) -> MaskedTensor:
+        """Data and, behind them, a mask in the segment."""
+
+    def grow(self, nbytes: builtins.int) -> None:
+        """Make it longer; others see it after refresh()."""
+
+    def refresh(self) -> builtins.bool:
+        """Map what others have added; True when there is more."""
+
+    def verify(self) -> builtins.bool:
+        """False when somebody has cut the memory short."""
+
+    def attachments(self) -> builtins.int:
+        """How many attachments there are, in all processes."""
+
+    def info(self) -> loup.shm.SegmentInfo:
+        """Name, sizes, lifetime and who is attached."""
+
+    def ticket(self) -> loup.shm.Ticket:
+        """A reference to the segment that can be sent to another process."""
+
+    def descriptor(self) -> builtins.int:
+        """A new descriptor that holds a reference; the caller closes it."""
+
+    def close(self) -> None:
+        """Let go of the memory; it is unmapped with the last tensor inside."""
+
+    def __enter__(self) -> Segment: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+def shm_create(name: str | None, nbytes: builtins.int, lifetime: str, label: str, capacity: builtins.int) -> Segment: ...
+
+def shm_anonymous(nbytes: builtins.int, label: str, seal_writes: builtins.bool) -> Segment: ...
+
+def shm_attach(name: str, readonly: builtins.bool, allow_foreign: builtins.bool, timeout: builtins.float) -> Segment: ...
+
+def shm_from_descriptor(name: str, fd: builtins.int, readonly: builtins.bool) -> Segment: ...
+
+def shm_drop(name: str, fd: builtins.int) -> None: ...
+
+def shm_list(ns: str | None) -> list[dict[str, Any]]: ...
+
+def shm_info(name: str) -> dict[str, Any]: ...
+
+def shm_sweep(ns: str | None, dry_run: builtins.bool) -> tuple[list[str], list[str], list[str]]: ...
+
+def shm_remove(name: str, force: builtins.bool) -> builtins.bool: ...
+
+def set_sigbus_shield(on: builtins.bool) -> None:
+    """
+    While on, memory whose file was cut short reads as zeros instead of ending the process.
+    """
+
+def map_file(path: object, dtype: object, shape: builtins.int | Sequence[builtins.int] | None, shared: builtins.bool, readonly: builtins.bool, offset: builtins.int) -> Tensor: ...
+
+def tensor_from_bytes(data: bytes, dtype: object, shape: tuple[builtins.int, ...]) -> Tensor: ...
+
+def tensor_handle(input: Tensor) -> tuple[builtins.int, str, str, builtins.bool, builtins.int] | None: ...
+
+def tensor_from_handle(fd: builtins.int, kind: str, name: str, readonly: builtins.bool, offset: builtins.int, dtype: object, shape: tuple[builtins.int, ...], strides: tuple[builtins.int, ...]) -> Tensor: ...
 
 version: str = '0.1.0'
 

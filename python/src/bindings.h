@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,7 @@ void bind_dtype(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_create(nb::module_& m);
+void bind_files(nb::module_& m);
 void bind_gather(nb::module_& m);
 void bind_masking(nb::module_& m);
 void bind_sort(nb::module_& m);
@@ -48,8 +50,10 @@ void bind_elementwise(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_pickling(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_shape(nb::module_& m);
+void bind_shm(nb::module_& m);
 void bind_system(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
@@ -83,6 +87,8 @@ Dims dims_from(const char* operation, nb::handle object);
 Dims dims_from_args(const char* operation, const nb::args& args);
 std::int64_t integer_from(const char* operation, nb::handle object);
 Scalar scalar_from(const char* operation, nb::handle object);
+/// A str, bytes or os.PathLike.
+std::filesystem::path path_from(nb::handle object);
 
 /// A number as it is; anything else as a tensor.
 ops::Operand operand_from(const char* operation, nb::handle object);

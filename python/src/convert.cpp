@@ -226,6 +226,14 @@ Scalar scalar_from(const char* operation, nb::handle object) {
   throw_type_error("{}: expected a number, got {}", operation, class_name(object));
 }
 
+std::filesystem::path path_from(nb::handle object) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(object.ptr(), static_cast<void*>(&encoded)) == 0)
+    throw nb::python_error();
+  const nb::object owner = nb::steal(encoded);
+  return std::string(PyBytes_AsString(encoded), static_cast<std::size_t>(PyBytes_Size(encoded)));
+}
+
 nb::tuple tuple_of(const Dims& dims) {
   nb::list items;
   for (const std::int64_t value : dims) items.append(value);

@@ -22,5 +22,8 @@ NB_MODULE(_loup, m) {
   python::bind_shape(m);
   python::bind_random(m);
   python::bind_masked(m);
+  python::bind_files(m);
+  python::bind_shm(m);
+  python::bind_pickling(m);
   python::bind_system(m);
 }

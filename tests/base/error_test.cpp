@@ -12,6 +12,14 @@ TEST(Error, FormatsItsMessage) {
   EXPECT_STREQ(error.what(), "op: expected 1, got two");
 }
 
+TEST(IoError, CarriesErrnoAndPath) {
+  const IoError error(2, "/some/path", "open: expected {}, got {}", "a file", "none");
+  EXPECT_STREQ(error.what(), "open: expected a file, got none");
+  EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
+  EXPECT_EQ(error.path(), "/some/path");
+  EXPECT_TRUE((std::is_base_of_v<Error, IoError>));
+}
+
 TEST(Error, IsNeverThrownItself) { EXPECT_TRUE(std::is_abstract_v<Error>); }
 
 template <class E>

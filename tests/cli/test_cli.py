@@ -134,9 +134,10 @@ def test_ops_markdown_is_the_table_of_the_documentation(run: Run) -> None:
         (["--nosuch"], "--nosuch|subcommand is required"),
         (["info", "--nosuch"], "--nosuch"),
         (["info", "--markdown"], "--markdown"),
-        (["info", "extra"], "extra"),
+        (["info", "file", "extra"], "extra"),
+        (["ops", "extra"], "extra"),
         (["ops", "--json", "--markdown"], "excludes"),
-        (["info", "ops"], "ops|subcommand"),
+        (["ops", "info"], "info|subcommand"),
     ],
     ids=" ".join,
 )

@@ -11,6 +11,7 @@ namespace loup::kernels {
 namespace {
 
 using test::expect_kernel;
+using test::is_nan;
 using test::mapped;
 using test::operands;
 
@@ -112,25 +113,25 @@ TYPED_TEST(BinaryArithmetic, FloorsQuotients) {
 
 TYPED_TEST(BinaryArithmetic, TakesTheLargerAndNaN) {
   this->expect(BinaryOp::maximum, [](TypeParam x, TypeParam y) {
-    if (x != x || y != y) return x != x ? x : y;
+    if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
     return x >= y ? x : y;
   });
 }
 TYPED_TEST(BinaryArithmetic, TakesTheSmallerAndNaN) {
   this->expect(BinaryOp::minimum, [](TypeParam x, TypeParam y) {
-    if (x != x || y != y) return x != x ? x : y;
+    if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
     return x <= y ? x : y;
   });
 }
 TYPED_TEST(BinaryArithmetic, TakesTheLargerNumber) {
   this->expect(BinaryOp::fmax, [](TypeParam x, TypeParam y) {
-    if (x != x || y != y) return y != y ? x : y;
+    if (is_nan(x) || is_nan(y)) return is_nan(y) ? x : y;
     return x >= y ? x : y;
   });
 }
 TYPED_TEST(BinaryArithmetic, TakesTheSmallerNumber) {
   this->expect(BinaryOp::fmin, [](TypeParam x, TypeParam y) {
-    if (x != x || y != y) return y != y ? x : y;
+    if (is_nan(x) || is_nan(y)) return is_nan(y) ? x : y;
     return x <= y ? x : y;
   });
 }

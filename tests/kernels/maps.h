@@ -23,6 +23,13 @@ namespace loup::test {
 /// Bytes of bool, also where the library says bool: std::vector<bool> has none.
 using Byte = std::uint8_t;
 
+/// Of integers never.
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  return false;
+}
+
 template <class T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;

@@ -13,6 +13,7 @@
 
 namespace loup::test {
 
+// GoogleTest finds it by its name. NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const RealFunction& function, std::ostream* out) { *out << function.name; }
 
 namespace {

@@ -11,6 +11,7 @@ namespace {
 
 using test::Byte;
 using test::expect_kernel;
+using test::is_nan;
 using test::mapped;
 
 template <class T>
@@ -62,9 +63,9 @@ TYPED_TEST_SUITE(Ternary, Every);
 
 TYPED_TEST(Ternary, ClampsAndLetsTheUpperBoundWin) {
   this->expect(TernaryOp::clamp, [](TypeParam x, TypeParam low, TypeParam high) {
-    if (high != high) return high;
-    if (low != low) return low;
-    if (x != x) return x;
+    if (is_nan(high)) return high;
+    if (is_nan(low)) return low;
+    if (is_nan(x)) return x;
     const TypeParam above = x < low ? low : x;
     return above > high ? high : above;
   });

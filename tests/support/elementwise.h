@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +21,15 @@ namespace loup::test {
 
 using Doubles = std::vector<double>;
 using Operator = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// The operators of a list that have a rule.
+template <class List>
+auto differentiable(const List& ops) {
+  std::vector<std::decay_t<decltype(ops[0])>> result;
+  std::ranges::copy_if(ops, std::back_inserter(result),
+                       [](const auto* op) { return op->backward != nullptr; });
+  return result;
+}
 
 inline Tensor of(const Doubles& values) {
   const Tensor result = empty({std::ssize(values)}, DType::f64);

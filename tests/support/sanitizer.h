@@ -16,4 +16,19 @@ inline constexpr bool under_address_sanitizer = false;
 inline constexpr bool under_address_sanitizer = false;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_thread_sanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
+/// Sanitizers have handlers, memory and limits of their own.
+inline constexpr bool under_sanitizer = under_address_sanitizer || under_thread_sanitizer;
+
 }  // namespace loup::test

@@ -48,6 +48,7 @@ class Example:
     reference: Callable[..., Arrays]
     dtypes: Sequence[str] = DTYPES
     rtol: float = 0  # in units of the dtype's last place of the largest element
+    gives_tensors: bool = True  # else truth values: no function to differentiate
 
     def arrays(self, dtype: str, generator: np.random.Generator) -> list[np.ndarray]:
         return [x if isinstance(x, np.ndarray) else x.values(dtype, generator) for x in self.inputs]

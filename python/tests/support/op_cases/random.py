@@ -24,7 +24,14 @@ def _twice(call):
 
 
 def _seeded(*inputs, dtypes=("float32",)):
-    return lambda call: [Example(inputs, _twice(call), lambda *x: [True, False], dtypes)]
+    return lambda call: [
+        Example(inputs, _twice(call), lambda *x: [True, False], dtypes, gives_tensors=False)
+    ]
+
+
+def _kept(*shape):
+    """What dropout with seed 1 keeps, 2 for each: the same in every dtype."""
+    return np.asarray(loup.dropout(loup.ones(shape), 0.5, generator=loup.Generator(1)))
 
 
 _new = _seeded()
@@ -65,6 +72,12 @@ RANDOM: dict[str, list[Example]] = {
     ),
     "dropout": [
         *_like(lambda op, g, x: op(x, 0.5, generator=g)),
+        Example(
+            (moderate(6, 7),),
+            lambda op, x: op(x, 0.5, generator=loup.Generator(1)),
+            lambda x: np.where(_kept(6, 7) != 0, x * x.dtype.type(2), 0),
+            FLOATS,
+        ),
         Example((moderate(5),), lambda op, x: op(x, 0.5, training=False), lambda x: x, FLOATS),
         Example((moderate(5),), lambda op, x: op(x, 0.0), lambda x: x, FLOATS),
         Example((moderate(5),), lambda op, x: op(x, 1.0), lambda x: 0 * np.abs(x), FLOATS),

@@ -1,0 +1,1 @@
+"""Shared and mapped memory beside PyTorch's."""
