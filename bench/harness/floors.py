@@ -71,6 +71,13 @@ _ARG = Floor(masked=20, best=3, limit=65)
 _VAR = Floor(masked=40, tuned=18, best=11, limit=55)
 _POOL_AMAX = Floor(masked=22, tuned=7, best=1.4, limit=80)
 
+_SOFTMAX = {
+    "row": Floor(masked=7, tuned=4.5, best=5, limit=38),
+    "column": Floor(masked=5, tuned=3.5, best=3, limit=38),
+    "small": Floor(masked=100),
+}
+_SCAN = {"row": Floor(masked=11, tuned=7, best=7, limit=40), "small": Floor(masked=100)}
+
 MASKED: dict[str, dict[str, Floor]] = {
     "sum": {
         **_streaming(80),
@@ -94,6 +101,16 @@ MASKED: dict[str, dict[str, Floor]] = {
     "std": _rows(_VAR),
     "median": _rows(Floor(masked=22, tuned=18, best=12)),
     "logsumexp": _rows(Floor(masked=18, best=8, limit=45)),
+    "softmax": {
+        **_SOFTMAX,
+        "scores": Floor(masked=6, tuned=2.2, best=3, limit=38),
+        "backward": Floor(masked=10, tuned=5, best=5, limit=30),
+    },
+    "log_softmax": _SOFTMAX,
+    "softmin": _SOFTMAX,
+    "normalize": {"row": Floor(masked=25, tuned=12, best=8, limit=55)},
+    "cumsum": _SCAN,
+    "cumprod": _SCAN,
 }
 
 # Families whose every operator is at least as fast as NumPy's, where NumPy has it.

@@ -1,22 +1,8 @@
 #include "loup/masked/op.h"
 
-#include "loup/autograd/gradient.h"
-#include "loup/ops/copy.h"
-#include "loup/ops/views.h"
-#include "loup/tensor/create.h"
+#include "loup/masked/masks.h"
 
 namespace loup::masked {
-
-namespace {
-
-/// What a MaskedTensor and an explicit mask let through together.
-Tensor combined_mask(const char* name, const MaskedTensor& x, const std::optional<Tensor>& mask) {
-  if (!mask) return x.get_mask();
-  const Tensor whole = ops::mask_as(name, x.get_data(), *mask);
-  return *autograd::both(x.get_mask(), ops::to(whole, DType::boolean));
-}
-
-}  // namespace
 
 Tensor Reduction::operator()(const Tensor& x, const Dims& dims,
                              const ReduceOptions& options) const {
@@ -36,8 +22,7 @@ MaskedTensor Reduction::operator()(const MaskedTensor& x, const Dims& dims,
 
 Tensor Reduction::output_mask(const Tensor& x, const Dims& dims,
                               const ReduceOptions& options) const {
-  const Tensor mask = options.mask.value_or(ones({}, DType::boolean));
-  const Tensor whole = ops::to(ops::mask_as(name, x, mask), DType::boolean);
+  const Tensor whole = whole_mask(name, x, options.mask);
   return ops::any(name, whole, dims, options.keepdim);
 }
 

@@ -3,6 +3,8 @@
 #include <optional>
 #include <variant>
 
+#include "loup/masked/lines.h"
+#include "loup/masked/log_add_exp.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/ops/reduce.h"
 
@@ -35,6 +37,7 @@ struct LOUP_EXPORT Reduction : ops::ReduceSpec {
 };
 
 /// Any operator of the library.
-using Op = std::variant<const Reduction*>;
+using Op = std::variant<const Reduction*, const Normalization*, const NormDivision*, const Scan*,
+                        const LogAddExp*>;
 
 }  // namespace loup::masked

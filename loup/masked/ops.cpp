@@ -1,5 +1,7 @@
 #include "loup/masked/ops.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,6 +28,27 @@ OpInfo describe(const Reduction& op) {
           .is_in_place = false,
           .integer_result = std::string(name(op.result(DType::i32))),
           .fully_masked = fmt::format("{}", value)};
+}
+
+/// A masked operator that gives `hidden` where nothing counts.
+template <class Family>
+OpInfo describe_masked(const Family& op, const char* integer_result, double hidden) {
+  return {.name = op.name,
+          .family = Family::family,
+          .summary = op.summary,
+          .signature = Family::signature,
+          .aliases = {},
+          .is_masked = true,
+          .is_differentiable = true,
+          .is_in_place = false,
+          .integer_result = integer_result,
+          .fully_masked = fmt::format("{}", hidden)};
+}
+OpInfo describe(const Normalization& op) { return describe_masked(op, "error", op.hidden); }
+OpInfo describe(const NormDivision& op) { return describe_masked(op, "error", 0); }
+OpInfo describe(const Scan& op) { return describe_masked(op, "int64", op.hidden); }
+OpInfo describe(const LogAddExp& op) {
+  return describe_masked(op, "error", -std::numeric_limits<double>::infinity());
 }
 
 /// Unary or Binary.

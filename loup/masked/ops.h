@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,38 @@ namespace loup::masked {
 
 inline constexpr Reduction sum{ops::sum_spec};
 
-inline constexpr std::array all_ops = {Op{&sum}};
+inline constexpr Normalization softmax{
+    {.name = "softmax",
+     .summary = "Exponentials of the elements that count, divided by their sum.",
+     .kernel = kernels::SoftmaxOp::softmax,
+     .sign = 1,
+     .hidden = 0,
+     .backward = ops::rules::softmax}};
+inline constexpr Normalization log_softmax{
+    {.name = "log_softmax",
+     .summary = "Logarithms of softmax, exact where that is tiny.",
+     .kernel = kernels::SoftmaxOp::log_softmax,
+     .sign = 1,
+     .hidden = -std::numeric_limits<double>::infinity(),
+     .backward = ops::rules::log_softmax}};
+inline constexpr Normalization softmin{{.name = "softmin",
+                                        .summary = "Softmax of -x.",
+                                        .kernel = kernels::SoftmaxOp::softmax,
+                                        .sign = -1,
+                                        .hidden = 0,
+                                        .backward = ops::rules::softmin}};
+
+inline constexpr Scan cumsum{ops::cumsum_spec};
+inline constexpr Scan cumprod{ops::cumprod_spec};
+
+inline constexpr NormDivision normalize{
+    .name = "normalize", .summary = "Divide the elements that count by their norm, or by eps."};
+inline constexpr LogAddExp logaddexp{.name = "logaddexp",
+                                     .summary = "log(exp(x) + exp(y)) of what counts of the two."};
+
+inline constexpr std::array all_ops = {Op{&sum},     Op{&softmax},   Op{&log_softmax},
+                                       Op{&softmin}, Op{&normalize}, Op{&cumsum},
+                                       Op{&cumprod}, Op{&logaddexp}};
 
 /// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {

@@ -7,22 +7,13 @@
 #include "loup/base/error.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/ops.h"
+#include "masked_lines.h"
 
 namespace loup::python {
 
 using namespace nb::literals;
 
 namespace {
-
-/// The one of two spellings of an argument that was given: NumPy's or ours.
-nb::handle either(const char* operation, const char* ours, nb::handle first, const char* theirs,
-                  nb::handle second) {
-  if (second.is_none()) return first;
-  if (!first.is_none()) {
-    throw_type_error("{}: expected {} or {}, got both", operation, ours, theirs);
-  }
-  return second;
-}
 
 bool flag_from(const char* operation, const char* argument, nb::handle object) {
   if (object.is_none() || object.ptr() == Py_False) return false;
@@ -88,15 +79,62 @@ void define(Scope& scope, const masked::Reduction& op, const char* input, const 
       "keepdims"_a.none() = nb::none(), nb::sig(signature.c_str()), op.summary);
 }
 
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Normalization& op, const char* input, const char* result,
+            First... first) {
+  define_line_op(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Scan& op, const char* input, const char* result,
+            First... first) {
+  define_line_op(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::NormDivision& op, const char* input, const char* result,
+            First... first) {
+  define_norm_division(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::LogAddExp& op, const char* /*input*/,
+            const char* /*result*/, First... /*first*/) {
+  define_log_add_exp(scope, op);
+}
+
+/// Where the outputs of one operator are masked.
+Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
+  return op.output_mask(x, call.dims, call.options());
+}
+Tensor mask_of(const masked::NormDivision& op, const Tensor& x, const ReduceCall& call) {
+  return op.output_mask(x, call.dims, {.mask = call.options().mask, .dtype = {}});
+}
+template <class Op>
+Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
+  if (call.dims.size() != 1) {
+    throw_type_error("output_mask: expected dim as an int for {}, got {} dims", op.name,
+                     call.dims.size());
+  }
+  return op.output_mask(x, call.dims[0], {.mask = call.options().mask, .dtype = {}});
+}
+
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
-                   nb::handle mask) {
+                   nb::handle mask, nb::handle other, nb::handle input_mask,
+                   nb::handle other_mask) {
   const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
-        [&](const masked::Reduction* reduction) -> std::optional<Tensor> {
-          if (name != reduction->name) return std::nullopt;
-          return reduction->output_mask(*x, call.dims, call.options());
+        [&]<class Family>(const Family* described) -> std::optional<Tensor> {
+          if (name != described->name) return std::nullopt;
+          if constexpr (std::is_same_v<Family, masked::LogAddExp>) {
+            const TensorArgument y("output_mask", other);
+            return described->output_mask(
+                *x, *y, log_add_exp_options(*described, nb::none(), input_mask, other_mask, mask));
+          } else {
+            return mask_of(*described, *x, call);
+          }
         },
         op);
     if (answer) return *answer;
@@ -201,9 +239,12 @@ void bind_masked(nb::module_& m) {
   m.def(
       "output_mask", output_mask, "op_name"_a, "input"_a, "dim"_a.none() = nb::none(),
       nb::kw_only(), "keepdim"_a.none() = nb::none(), "mask"_a.none() = nb::none(),
+      "other"_a.none() = nb::none(), "input_mask"_a.none() = nb::none(),
+      "other_mask"_a.none() = nb::none(),
       nb::sig("def output_mask(op_name: str, input: object, dim: int | "
               "collections.abc.Sequence[int] | None = None, *, keepdim: bool = False, mask: object "
-              "= None) -> Tensor"),
+              "= None, other: object = None, input_mask: object = None, other_mask: object = None) "
+              "-> Tensor"),
       "Which outputs of a masked operator have an element that counts.");
 
   // Users find them in loup.masked, so that is where they say they come from.
@@ -215,9 +256,12 @@ void bind_masked(nb::module_& m) {
     std::visit(
         [&](const auto* op) {
           define(functions, *op, "input: object", "typing.Any", "input"_a.none());
-          define(m, *op, "input: object", "typing.Any", "input"_a.none());
-          define(tensor, *op, "self", "Tensor");
           define(masked_tensor, *op, "self", "MaskedTensor");
+          // loup.logaddexp and the method of Tensor are the operator without masks.
+          if constexpr (!std::is_same_v<decltype(op), const masked::LogAddExp*>) {
+            define(m, *op, "input: object", "typing.Any", "input"_a.none());
+            define(tensor, *op, "self", "Tensor");
+          }
         },
         any);
   }

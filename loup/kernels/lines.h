@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "loup/base/dtype.h"
+#include "loup/export.h"
+#include "loup/kernels/reduce.h"
+
+namespace loup::kernels {
+
+/// A block whose rows or columns are lines, and where the results go.
+struct LineBlock {
+  Block in;
+  void* out;  // of the kernel's type; columns are contiguous
+  std::int64_t out_row;
+  bool streams;   // past the caches: for outputs that would only push other things out of them
+  void* scratch;  // of row_scratch() or column_scratch() bytes
+};
+
+/// What is known of one line: the largest element and the sum of exponentials beside it, or a sum
+/// of powers.
+struct LineState {
+  double first, second;
+};
+
+/// An operator whose output has the shape of its input, and whose elements depend on all of their
+/// line. `parameters` are the operator's own.
+///
+/// Elements that do not count are never used, whatever they hold.
+struct LineKernel {
+  DType type;  // of the elements read and written: f32 or f64
+
+  // Lines that fit the caches, from one reading of them.
+  void (*rows)(const LineBlock& block, const double* parameters);
+  void (*columns)(const LineBlock& block, const double* parameters);
+
+  // Longer ones: what is known of pieces is merged in order, then results are written from it.
+  LineState (*empty)(const double* parameters);
+  void (*measure_rows)(const LineBlock& block, LineState* states, const double* parameters);
+  void (*measure_columns)(const LineBlock& block, LineState* states, const double* parameters);
+  LineState (*merge)(const LineState& a, const LineState& b, const double* parameters);
+  void (*apply_rows)(const LineBlock& block, const LineState* states, const double* parameters);
+  void (*apply_columns)(const LineBlock& block, const LineState* states, const double* parameters);
+};
+
+/// Bytes of scratch for rows of `cols` elements.
+LOUP_EXPORT std::size_t row_scratch(std::int64_t cols);
+/// Bytes of scratch for a block whose columns are lines.
+LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols);
+
+enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
+/// Parameter: 1, or -1 for the softmax of -x.
+LOUP_EXPORT const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type);
+/// Lines divided by their norm of an order. Parameters: the order, and the least divisor.
+LOUP_EXPORT const LineKernel& normalize_kernel(double order, ComputeType type);
+
+// One source each, because each takes some seconds to compile.
+const LineKernel& softmax_f32(SoftmaxOp op);
+const LineKernel& softmax_f64(SoftmaxOp op);
+const LineKernel& normalize_f32(double order);
+const LineKernel& normalize_f64(double order);
+
+}  // namespace loup::kernels

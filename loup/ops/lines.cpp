@@ -1,0 +1,350 @@
+#include "loup/ops/lines.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "loup/base/parallel.h"
+#include "loup/kernels/copy.h"
+#include "loup/memory/scratch.h"
+
+namespace loup::ops {
+
+namespace {
+
+using kernels::Block;
+using kernels::LineBlock;
+using kernels::LineKernel;
+using kernels::LineState;
+using memory::Scratch;
+
+/// A line up to this long is computed from one reading: it stays in the caches.
+constexpr std::int64_t resident_line = 65536;
+/// Of a block whose columns are lines, at most.
+constexpr std::int64_t strip_bytes = 1024 * 1024;
+constexpr std::int64_t widest_strip = 1024;
+/// Longer lines are measured in parts of this many elements; pieces of them fit the first cache.
+constexpr std::int64_t part_length = 65536;
+constexpr std::int64_t piece_length = 8192;
+constexpr std::int64_t task_elements = 64 * 1024;
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// One run of a kernel over all lines.
+class Run {
+ public:
+  Run(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
+      const double* parameters)
+      : kernel_(kernel),
+        plan_(plan),
+        reader_(plan, operands, kernel.type),
+        parameters_(parameters),
+        item_(item_bytes(kernel.type)),
+        bytes_(operands.x.size() * (2 * item_ + 1)),
+        streams_(operands.out.bytes() > streamed_bytes && !reader_.packs_out()) {}
+
+  void operator()() {
+    if (plan_.outer_line.empty() && fits()) {
+      run_resident();
+    } else {
+      run_long();
+    }
+  }
+
+ private:
+  /// Columns are taken in whole cache lines.
+  std::int64_t narrowest() const { return 64 / item_; }
+  bool fits() const {
+    if (plan_.is_along) return plan_.line() <= resident_line;
+    return plan_.line() * 64 <= strip_bytes;
+  }
+
+  void run_resident() {
+    const std::int64_t line = plan_.line();
+    const std::int64_t kept = plan_.kept();
+    std::int64_t block;    // lines of a task
+    std::int64_t at_once;  // lines of one call
+    if (plan_.is_along) {
+      // Where lines lie across the rows of x, so many are packed together that whole cache lines
+      // are read.
+      at_once = reader_.is_turned() ? std::clamp<std::int64_t>(4 * resident_line / line, 1, 16)
+                : reader_.packs() || reader_.packs_out()
+                    ? std::max<std::int64_t>(1, piece_length / line)
+                    : std::max<std::int64_t>(1, task_elements / line);
+      block = divide_up(std::max<std::int64_t>(1, task_elements / line), at_once) * at_once;
+    } else {
+      const std::int64_t wide = strip_bytes / (line * item_) / narrowest() * narrowest();
+      at_once = std::clamp(wide, narrowest(), widest_strip);
+      block = at_once;
+    }
+    const std::int64_t blocks = divide_up(kept, block);
+    parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
+      Offsets<3> start{};
+      plan_.outer.advance(task / blocks, start);
+      const std::int64_t first = task % blocks * block;
+      const std::int64_t last = std::min(kept, first + block);
+      const std::int64_t most = std::min(at_once, last - first);
+      const Buffers buffers(*this, plan_.is_along ? most : line, plan_.is_along ? line : most);
+      for (std::int64_t i = first; i < last; i += at_once) {
+        const std::int64_t count = std::min(at_once, last - i);
+        const Offsets<3> at = moved(start, i, 0);
+        const std::int64_t rows = plan_.is_along ? count : line;
+        const std::int64_t cols = plan_.is_along ? line : count;
+        const LineBlock b = block_at(at, rows, cols, buffers);
+        (plan_.is_along ? kernel_.rows : kernel_.columns)(b, parameters_);
+        finish(at, b);
+      }
+    });
+  }
+
+  /// Memory for blocks of rows × cols: packed operands, packed results, the kernel's scratch.
+  struct Buffers {
+    Buffers(const Run& run, std::int64_t rows, std::int64_t cols)
+        : packed_bytes(aligned(run.reader_.scratch_bytes(rows * cols))),
+          out_bytes(run.reader_.packs_out()
+                        ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
+                        : 0),
+          memory(packed_bytes + out_bytes +
+                 (run.plan_.is_along ? kernels::row_scratch(cols)
+                                     : kernels::column_scratch(rows, cols))) {}
+    std::byte* packed() const { return memory.data(); }
+    std::byte* out() const { return memory.data() + packed_bytes; }
+    std::byte* scratch() const { return memory.data() + packed_bytes + out_bytes; }
+    std::size_t packed_bytes, out_bytes;
+    Scratch memory;
+  };
+
+  /// `start` moved by so many lines, and by elements along them.
+  Offsets<3> moved(Offsets<3> start, std::int64_t lines, std::int64_t elements) const {
+    const auto& along = plan_.is_along ? plan_.cols.step : plan_.rows.step;
+    const auto& beside = plan_.is_along ? plan_.rows.step : plan_.cols.step;
+    for (std::size_t k = 0; k < start.size(); ++k) {
+      start[k] += lines * beside[k] + elements * along[k];
+    }
+    return start;
+  }
+
+  LineBlock block_at(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
+                     const Buffers& buffers) const {
+    const bool packs = reader_.packs_out();
+    return {reader_.read(at, rows, cols, buffers.packed()),
+            packs ? buffers.out() : reader_.out_at(at), packs ? cols : reader_.out_row(), streams_,
+            buffers.scratch()};
+  }
+
+  void finish(const Offsets<3>& at, const LineBlock& b) const {
+    if (reader_.packs_out()) {
+      reader_.write_out(at, b.in.rows, b.in.cols, static_cast<const std::byte*>(b.out));
+    }
+  }
+
+  void run_long();
+
+  const LineKernel& kernel_;
+  const LinePlan& plan_;
+  LineReader reader_;
+  const double* parameters_;
+  std::int64_t item_;
+  std::int64_t bytes_;
+  bool streams_;
+};
+
+void Run::run_long() {
+  const std::int64_t line = plan_.line();
+  const std::int64_t kept = plan_.kept();
+  // A piece is a block of lines beside each other, and of elements along them.
+  const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : 256;
+  const std::int64_t length = plan_.is_along ? piece_length : 64;
+  const std::int64_t in_axis = divide_up(line, part_length);
+  const std::int64_t parts = plan_.outer_line.iterations() * in_axis;
+  const std::int64_t blocks = divide_up(kept, lines);
+  const std::int64_t groups = plan_.outer.iterations() * blocks;
+
+  struct Group {
+    Offsets<3> start;
+    std::int64_t lines;
+  };
+  const auto group_at = [&](std::int64_t i) {
+    Offsets<3> start{};
+    plan_.outer.advance(i / blocks, start);
+    const std::int64_t first = i % blocks * lines;
+    return Group{moved(start, first, 0), std::min(lines, kept - first)};
+  };
+  const auto for_each_piece = [&](const Group& group, std::int64_t part, const auto& use) {
+    Offsets<3> start = group.start;
+    plan_.outer_line.advance(part / in_axis, start);
+    const std::int64_t first = part % in_axis * part_length;
+    const std::int64_t last = std::min(line, first + part_length);
+    const std::int64_t most = std::min(length, last - first);
+    const Buffers buffers(*this, plan_.is_along ? group.lines : most,
+                          plan_.is_along ? most : group.lines);
+    for (std::int64_t i = first; i < last; i += length) {
+      const std::int64_t count = std::min(length, last - i);
+      const Offsets<3> at = moved(start, 0, i);
+      const LineBlock b = block_at(at, plan_.is_along ? group.lines : count,
+                                   plan_.is_along ? count : group.lines, buffers);
+      use(b, at);
+    }
+  };
+  const auto measure = [&](const Group& group, std::int64_t part, LineState* states) {
+    std::vector<LineState> piece(static_cast<std::size_t>(group.lines));
+    std::fill_n(states, group.lines, kernel_.empty(parameters_));
+    for_each_piece(group, part, [&](const LineBlock& b, const Offsets<3>& /*at*/) {
+      (plan_.is_along ? kernel_.measure_rows : kernel_.measure_columns)(b, piece.data(),
+                                                                        parameters_);
+      for (std::int64_t i = 0; i < group.lines; ++i) {
+        states[i] = kernel_.merge(states[i], piece[static_cast<std::size_t>(i)], parameters_);
+      }
+    });
+  };
+  const auto apply = [&](const Group& group, std::int64_t part, const LineState* states) {
+    for_each_piece(group, part, [&](const LineBlock& b, const Offsets<3>& at) {
+      (plan_.is_along ? kernel_.apply_rows : kernel_.apply_columns)(b, states, parameters_);
+      finish(at, b);
+    });
+  };
+  const auto merge = [&](LineState* into, const LineState* from, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) into[i] = kernel_.merge(into[i], from[i], parameters_);
+  };
+
+  // Few lines are shared between threads part by part. Parts are merged in order either way.
+  if (groups < 2 * num_threads() && line >= piece_length) {
+    std::vector<LineState> all(static_cast<std::size_t>(groups * parts * lines));
+    const auto states_of = [&](std::int64_t group, std::int64_t part) {
+      return all.data() + (group * parts + part) * lines;
+    };
+    parallel_for(groups * parts, bytes_, [&](std::int64_t task) {
+      measure(group_at(task / parts), task % parts, states_of(task / parts, task % parts));
+    });
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (std::int64_t part = 1; part < parts; ++part) {
+        merge(states_of(g, 0), states_of(g, part), group_at(g).lines);
+      }
+    }
+    parallel_for(groups * parts, bytes_, [&](std::int64_t task) {
+      apply(group_at(task / parts), task % parts, states_of(task / parts, 0));
+    });
+    return;
+  }
+  parallel_for(groups, bytes_, [&](std::int64_t task) {
+    const Group group = group_at(task);
+    std::vector<LineState> total(static_cast<std::size_t>(group.lines));
+    std::vector<LineState> states(total.size());
+    measure(group, 0, total.data());
+    for (std::int64_t part = 1; part < parts; ++part) {
+      check_interrupt();
+      measure(group, part, states.data());
+      merge(total.data(), states.data(), group.lines);
+    }
+    for (std::int64_t part = 0; part < parts; ++part) {
+      check_interrupt();
+      apply(group, part, total.data());
+    }
+  });
+}
+
+}  // namespace
+
+LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims) {
+  const Strides out = contiguous_strides(x.shape);
+  Axes<3> lines;
+  Axes<3> kept;
+  bool is_along = true;
+  for (int i = 0; i < x.shape.size(); ++i) {
+    if (x.shape[i] == 1) continue;
+    const bool is_line = (dims >> static_cast<unsigned>(i) & 1U) != 0;
+    (is_line ? lines : kept)
+        .push({x.shape[i], {x.strides[i], mask != nullptr ? mask->strides[i] : 0, out[i]}});
+    is_along = is_line;
+  }
+  lines.merge();
+  kept.merge();
+  LinePlan plan;
+  plan.is_along = is_along;
+  plan.rows = is_along ? kept.pop() : lines.pop();
+  plan.cols = is_along ? lines.pop() : kept.pop();
+  plan.outer = kept;
+  plan.outer_line = lines;
+  return plan;
+}
+
+LineReader::LineReader(const LinePlan& plan, const LineOperands& operands, DType type)
+    : plan_(plan),
+      x_(operands.x.raw_data()),
+      mask_(operands.mask != nullptr ? operands.mask->raw_data() : nullptr),
+      out_(operands.out.raw_data()),
+      x_type_(operands.x.dtype()),
+      mask_type_(operands.mask != nullptr ? operands.mask->dtype() : DType::boolean),
+      out_type_(operands.out.dtype()),
+      cast_(operands.cast),
+      type_(type) {
+  const auto& row = plan.rows.step;
+  const auto& col = plan.cols.step;
+  packs_x_ = x_type_ != type || cast_ != type || (col[line_x] != 1 && plan.cols.size > 1);
+  packs_mask_ =
+      mask_ != nullptr && (item_bytes(mask_type_) != 1 ||
+                           (col[line_mask] != 0 && col[line_mask] != 1 && plan.cols.size > 1));
+  is_turned_ =
+      plan.rows.size > 1 && ((packs_x_ && std::abs(row[line_x]) < std::abs(col[line_x])) ||
+                             (packs_mask_ && std::abs(row[line_mask]) < std::abs(col[line_mask])));
+}
+
+std::size_t LineReader::scratch_bytes(std::int64_t elements) const {
+  // What is packed, what it was on the way, and the mask: each starts a cache line of its own.
+  if (!packs()) return 0;
+  return static_cast<std::size_t>(elements) * (8 + 8 + 1) + 3 * 64;
+}
+
+Block LineReader::read(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
+                       std::byte* scratch) const {
+  const auto& row = plan_.rows.step;
+  const auto& col = plan_.cols.step;
+  const std::byte* x = x_ + at[line_x] * item_bytes(x_type_);
+  const std::byte* mask =
+      mask_ != nullptr ? mask_ + at[line_mask] * item_bytes(mask_type_) : nullptr;
+  Block b{x,
+          row[line_x],
+          reinterpret_cast<const std::uint8_t*>(mask),
+          row[line_mask],
+          col[line_mask],
+          rows,
+          cols};
+  const std::size_t part = aligned(static_cast<std::size_t>(rows * cols) * 8);
+  if (packs_x_) {
+    kernels::ConstPlane from{x, x_type_, row[line_x], col[line_x]};
+    if (cast_ != type_ && x_type_ != cast_) {
+      kernels::copy_plane({scratch + part, cast_, cols, 1}, from, rows, cols);
+      from = {scratch + part, cast_, cols, 1};
+    }
+    kernels::copy_plane({scratch, type_, cols, 1}, from, rows, cols);
+    b.x = scratch;
+    b.x_row = cols;
+  }
+  if (packs_mask_) {
+    std::byte* const bytes = scratch + 2 * part;
+    kernels::copy_plane({bytes, DType::boolean, cols, 1},
+                        {mask, mask_type_, row[line_mask], col[line_mask]}, rows, cols);
+    b.mask = reinterpret_cast<const std::uint8_t*>(bytes);
+    b.mask_row = cols;
+    b.mask_col = 1;
+  }
+  return b;
+}
+
+std::byte* LineReader::out_at(const Offsets<3>& at) const {
+  return out_ + at[line_out] * item_bytes(out_type_);
+}
+
+void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
+                           const std::byte* packed) const {
+  kernels::copy_plane({out_at(at), out_type_, out_row(), 1}, {packed, type_, cols, 1}, rows, cols);
+}
+
+void run_lines(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
+               const double* parameters) {
+  Run(kernel, plan, operands, parameters)();
+}
+
+}  // namespace loup::ops

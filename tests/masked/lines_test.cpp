@@ -1,0 +1,242 @@
+#include "loup/masked/lines.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "loup/autograd/backward.h"
+#include "loup/autograd/node.h"
+#include "loup/masked/ops.h"
+#include "loup/memory/pool.h"
+#include "loup/ops/views.h"
+#include "tests/support/errors.h"
+#include "tests/support/gradients.h"
+#include "tests/support/tensors.h"
+
+namespace loup::masked {
+namespace {
+
+using test::elements;
+using test::expect_error;
+using test::grad_of;
+using test::leaf;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+/// Equal element by element; NaN equals NaN.
+void expect_elements(const Tensor& got, const std::vector<double>& wanted) {
+  const auto values = elements<double>(got);
+  ASSERT_EQ(values.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (std::isnan(wanted[i])) {
+      EXPECT_TRUE(std::isnan(values[i])) << i;
+    } else {
+      EXPECT_DOUBLE_EQ(values[i], wanted[i]) << i;
+    }
+  }
+}
+
+TEST(MaskedSoftmax, GivesZeroWhereTheMaskHides) {
+  const Tensor x = tensor({0.0, nan, std::log(3.0)});
+  expect_elements(softmax(x, 0, {.mask = tensor({true, false, true})}), {0.25, 0, 0.75});
+}
+
+TEST(MaskedSoftmax, GivesZeroWhereNothingCounts) {
+  const Tensor x = tensor({{nan, inf}, {0.0, 0.0}});
+  const Tensor mask = tensor({{false}, {true}});
+  expect_elements(softmax(x, 1, {.mask = mask}), {0, 0, 0.5, 0.5});
+  expect_elements(softmin(x, 1, {.mask = mask}), {0, 0, 0.5, 0.5});
+  const Tensor logs = log_softmax(x, 1, {.mask = mask});
+  EXPECT_EQ(logs.at<double>({0, 0}), -inf);
+  EXPECT_EQ(logs.at<double>({1, 0}), std::log(0.5));
+}
+
+TEST(MaskedSoftmax, TreatsElementsThatAreAllMinusInfinityAsMasked) {
+  const Tensor x = tensor({-inf, -inf, 5.0});
+  const Tensor mask = tensor({true, true, false});
+  expect_elements(softmax(x, 0, {.mask = mask}), {0, 0, 0});
+  expect_elements(log_softmax(x, 0, {.mask = mask}), {-inf, -inf, -inf});
+}
+
+TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
+  const Tensor mask = tensor({true, true, false});
+  for (const double bad : {nan, inf}) {
+    const Tensor x = tensor({bad, 1.0, 2.0});
+    expect_elements(softmax(x, 0, {.mask = mask}), {nan, nan, 0});
+    expect_elements(log_softmax(x, 0, {.mask = mask}), {nan, nan, -inf});
+    // The same down columns.
+    const Tensor column = ops::unsqueeze(x, 1);
+    const Tensor both = tensor({{true}, {true}, {false}});
+    expect_elements(softmax(ops::expand(column, {3, 2}), 0, {.mask = both}),
+                    {nan, nan, nan, nan, 0, 0});
+  }
+}
+
+TEST(MaskedSoftmax, DoesNotOverflowOnLargeElements) {
+  expect_elements(softmax(tensor({1e308, 1e308}), 0), {0.5, 0.5});
+  expect_elements(softmin(tensor({-1e308, -1e308}), 0), {0.5, 0.5});
+}
+
+TEST(MaskedSoftmax, OfAScalarIsOne) {
+  expect_elements(softmax(full({}, 3.0, DType::f64), 0), {1});
+  expect_elements(softmax(full({}, 3.0, DType::f64), -1, {.mask = zeros({}, DType::boolean)}), {0});
+}
+
+TEST(MaskedSoftmax, TakesIntegersWithAFloatingDType) {
+  const Tensor x = tensor({0, 0, 200});
+  expect_elements(softmax(x, 0, {.mask = tensor({true, true, false}), .dtype = DType::f64}),
+                  {0.5, 0.5, 0});
+  expect_error<DTypeError>([&] { softmax(x, 0); }, "softmax: expected floating elements",
+                           "got int32");
+  expect_error<DTypeError>([&] { softmax(x, 0, {.dtype = DType::i64}); },
+                           "softmax: expected a floating dtype", "got int64");
+}
+
+TEST(MaskedSoftmax, OfAMaskedTensorKeepsItsMask) {
+  const Tensor mask = tensor({true, false, true});
+  const MaskedTensor x = as_masked_tensor(tensor({0.0, nan, 0.0}), mask);
+  const MaskedTensor got = softmax(x, 0, {.mask = tensor({true, true, false})});
+  expect_elements(got.get_data(), {1, 0, 0});
+  EXPECT_EQ(elements<bool>(got.get_mask()), (std::vector<bool>{true, false, false}));
+}
+
+TEST(MaskedSoftmax, AllocatesNothingOfTheSizeOfItsInput) {
+  const Tensor x = zeros({2048, 2048});
+  const Tensor turned = ops::transpose(x, 0, 1);
+  memory::reset_pool_peak();
+  const std::size_t before = memory::pool_statistics().peak_bytes;
+  softmax(turned, 1, {.mask = ones({2048, 1}, DType::boolean)});
+  softmax(x, 0);
+  const auto result = static_cast<std::size_t>(x.bytes());
+  EXPECT_LE(memory::pool_statistics().peak_bytes - before, result + result / 2);
+}
+
+TEST(MaskedSoftmaxGradient, IsZeroWhereOnlyMinusInfinityCounts) {
+  for (const Normalization* const op : {&softmax, &log_softmax}) {
+    const Tensor x = leaf(tensor({-inf, -inf}));
+    autograd::backward((*op)(x, 0), {.gradient = tensor({1.0, 2.0})});
+    EXPECT_EQ(grad_of(x), (std::vector<double>{0, 0})) << op->name;
+  }
+}
+
+TEST(MaskedSoftmaxGradient, OfLogSoftmaxAddsOnlyWhatCounts) {
+  const Tensor x = leaf(tensor({0.0, 0.0, 0.0}));
+  autograd::backward(log_softmax(x, 0, {.mask = tensor({true, true, false})}),
+                     {.gradient = tensor({1.0, 0.0, nan})});
+  EXPECT_EQ(grad_of(x), (std::vector<double>{0.5, -0.5, 0}));
+}
+
+TEST(MaskedCumsum, CarriesTheValueOverWhatDoesNotCount) {
+  const Tensor x = tensor({1.0, nan, 3.0, 4.0});
+  expect_elements(cumsum(x, 0, {.mask = tensor({true, false, true, true})}), {1, 1, 4, 8});
+  expect_elements(cumprod(x, 0, {.mask = tensor({true, false, true, true})}), {1, 1, 3, 12});
+}
+
+TEST(MaskedCumsum, OfNothingThatCountsIsTheIdentity) {
+  const Tensor nothing = zeros({}, DType::boolean);
+  expect_elements(cumsum(tensor({nan, 1.0}), 0, {.mask = nothing}), {0, 0});
+  expect_elements(cumprod(tensor({nan, 1.0}), 0, {.mask = nothing}), {1, 1});
+}
+
+TEST(MaskedCumsum, OfIntegersIsInt64) {
+  const Tensor x = full({3}, 100, DType::i8);
+  EXPECT_EQ(cumsum(x, 0).dtype(), DType::i64);
+  expect_elements(cumsum(x, 0), {100, 200, 300});
+  expect_elements(cumsum(x, 0, {.dtype = DType::i8}), {100, -56, 44});
+  expect_elements(cumsum(ones({3}, DType::boolean), 0), {1, 2, 3});
+}
+
+TEST(MaskedCumsum, PropagatesNaNForwardsOnly) {
+  expect_elements(cumsum(tensor({1.0, nan, 1.0}), 0), {1, nan, nan});
+  expect_elements(cumsum(tensor({inf, 1.0, -inf, 1.0}), 0), {inf, inf, nan, nan});
+}
+
+TEST(MaskedCumsum, KeepsItsErrorBoundOverAMillionElements) {
+  constexpr std::int64_t count = 1'000'000;
+  const Tensor got = cumsum(full({count}, 0.1F), 0);
+  const double exact = static_cast<double>(0.1F) * count;
+  EXPECT_NEAR(got.at<double>({count - 1}), exact, 3e-7 * exact);
+}
+
+TEST(MaskedCumsumGradient, RunsBackwardsOverMaskedPositionsToo) {
+  const Tensor x = leaf(tensor({1.0, nan, 3.0}));
+  autograd::backward(cumsum(x, 0, {.mask = tensor({true, false, true})}),
+                     {.gradient = tensor({1.0, 10.0, 100.0})});
+  EXPECT_EQ(grad_of(x), (std::vector<double>{111, 0, 100}));
+}
+
+TEST(MaskedCumprodGradient, DoesNotDivideByZeros) {
+  const Tensor x = leaf(tensor({2.0, 0.0, 3.0, 5.0}));
+  autograd::backward(cumprod(x, 0), {.gradient = tensor({1.0, 10.0, 100.0, 1000.0})});
+  EXPECT_EQ(grad_of(x), (std::vector<double>{1, 2 * (10 + 300 + 15000), 0, 0}));
+}
+
+TEST(MaskedCumprodGradient, StopsAtTheSecondZero) {
+  const Tensor x = leaf(tensor({2.0, 0.0, 3.0, 0.0, 7.0}));
+  autograd::backward(cumprod(x, 0), {.gradient = tensor({1.0, 10.0, 100.0, 1000.0, 10000.0})});
+  EXPECT_EQ(grad_of(x), (std::vector<double>{1, 2 * (10 + 300), 0, 0, 0}));
+}
+
+TEST(MaskedCumprodGradient, SkipsZerosUnderTheMask) {
+  const Tensor x = leaf(tensor({2.0, 0.0, 3.0}));
+  autograd::backward(cumprod(x, 0, {.mask = tensor({true, false, true})}),
+                     {.gradient = tensor({1.0, 1.0, 1.0})});
+  EXPECT_EQ(grad_of(x), (std::vector<double>{5, 0, 2}));
+}
+
+TEST(MaskedNormalize, DividesByTheNormOfWhatCounts) {
+  const Tensor x = tensor({3.0, nan, 4.0});
+  const Tensor mask = tensor({true, false, true});
+  expect_elements(normalize(x, 2, 0, {.mask = mask}), {0.6, 0, 0.8});
+  expect_elements(normalize(x, 1, 0, {.mask = mask}), {3.0 / 7, 0, 4.0 / 7});
+  expect_elements(normalize(x, 0, 0, {.mask = mask}), {1.5, 0, 2});
+  expect_elements(normalize(x, inf, 0, {.mask = mask}), {0.75, 0, 1});
+  expect_elements(normalize(x, -inf, 0, {.mask = mask}), {1, 0, 4.0 / 3});
+  expect_elements(normalize(x, -1, 0, {.mask = mask}), {3 / (12.0 / 7), 0, 4 / (12.0 / 7)});
+}
+
+TEST(MaskedNormalize, DividesByEpsAtLeast) {
+  expect_elements(normalize(tensor({3.0, 4.0}), 2, 0, {.eps = 10}), {0.3, 0.4});
+  expect_elements(normalize(tensor({0.0, 0.0}), 2, 0), {0, 0});
+}
+
+TEST(MaskedNormalize, GivesZeroWhereNothingCounts) {
+  const Tensor x = tensor({nan, inf});
+  const Tensor nothing = zeros({}, DType::boolean);
+  for (const double ord : {2.0, 1.0, 0.0, inf, -inf, 3.0, -1.0}) {
+    expect_elements(normalize(x, ord, 0, {.mask = nothing}), {0, 0});
+  }
+}
+
+TEST(MaskedNormalize, PropagatesNaNThatCounts) {
+  const Tensor mask = tensor({true, true, false});
+  for (const double ord : {2.0, 1.0, inf, -inf, 3.0, -1.0}) {
+    expect_elements(normalize(tensor({nan, 1.0, 2.0}), ord, 0, {.mask = mask}), {nan, nan, 0});
+  }
+}
+
+TEST(MaskedNormalize, DoesNotOverflowFloats) {
+  const Tensor got = normalize(tensor({3e30F, 4e30F}), 2, 0);
+  EXPECT_FLOAT_EQ(got.at<float>({0}), 0.6F);
+}
+
+TEST(MaskedNormalize, TakesSeveralDims) {
+  const Tensor x = ones({2, 3, 2}, DType::f64);
+  for (const Dims& dims : {Dims{0, 2}, Dims{-1, 0}}) {
+    expect_elements(normalize(x, 2, dims), std::vector<double>(12, 0.5));
+  }
+  expect_error<ShapeError>([&] { normalize(x, 2, {2, -1}); },
+                           "normalize: expected every dim at most once", "got [2, -1]");
+}
+
+TEST(MaskedNormalize, RefusesADTypeThatDoesNotHoldTheInput) {
+  expect_error<DTypeError>([] { normalize(tensor({1.0}), 2, 0, {.dtype = DType::f32}); },
+                           "normalize: expected a dtype that holds float64", "got float32");
+  expect_error<ValueError>([] { normalize(tensor({1.0}), nan, 0); },
+                           "normalize: expected an order that is a number", "got nan");
+}
+
+}  // namespace
+}  // namespace loup::masked
