@@ -37,7 +37,8 @@ struct ArgExtreme {
   static HWY_INLINE bool replaces(Partial b, Partial b_index, Partial a, Partial a_index) {
     if constexpr (std::is_floating_point_v<Partial>) {
       const bool a_is_nan = std::isnan(a);
-      if (a_is_nan || std::isnan(b)) return a_is_nan && std::isnan(b) ? b_index < a_index : !a_is_nan;
+      if (a_is_nan || std::isnan(b))
+        return a_is_nan && std::isnan(b) ? b_index < a_index : !a_is_nan;
     }
     if (a == b) return b_index < a_index;
     return is_largest ? b > a : b < a;
@@ -156,14 +157,12 @@ struct ArgExtreme {
       return index == no_index ? 0 : static_cast<std::int64_t>(index);
     });
   }
-  /// The element itself; `parameter` as in Extreme.
-  static void finish_second(const void* states, void* out, std::int64_t n, double parameter) {
+  /// The element itself.
+  static void finish_second(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const values = static_cast<const Partial*>(states);
-    std::transform(values, values + n, static_cast<Lane*>(out), [&](Partial value) {
-      if constexpr (std::is_same_v<Lane, std::int32_t>) {
-        const auto nothing = static_cast<Partial>(parameter);
-        value = is_largest ? std::max(value, nothing) : std::min(value, nothing);
-      }
+    std::transform(values, values + n, static_cast<Lane*>(out), [](Partial value) {
+      // The extreme of nothing is one of the wider type.
+      if (value == Wide::identity) return Order::identity;
       return static_cast<Lane>(value);
     });
   }

@@ -91,18 +91,8 @@ struct Extreme {
       if (Order::is_beyond(from[i], into[i])) into[i] = from[i];
     }
   }
-  /// `parameter` is the extreme of nothing in a type narrower than ours, which holds every element.
-  static void finish(const void* states, void* out, std::int64_t n, double parameter) {
-    const auto* const from = static_cast<const Lane*>(states);
-    auto* const to = static_cast<Lane*>(out);
-    if constexpr (std::is_same_v<Lane, std::int32_t>) {
-      const auto nothing = static_cast<Lane>(parameter);
-      for (std::int64_t i = 0; i < n; ++i) {
-        to[i] = is_largest ? std::max(from[i], nothing) : std::min(from[i], nothing);
-      }
-    } else {
-      std::copy_n(from, n, to);
-    }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
+    std::copy_n(static_cast<const Lane*>(states), n, static_cast<Lane*>(out));
   }
 
  private:

@@ -52,7 +52,8 @@ HWY_INLINE Lanes2<H> upper_half(H h, const Lanes2<D>& x) {
   return {hn::UpperHalf(h, x.a), hn::UpperHalf(h, x.b)};
 }
 
-/// K vectors of lanes: the virtual vector. A recursion, not an array: g++ 12 keeps arrays in memory.
+/// K vectors of lanes: the virtual vector. A recursion, not an array: g++ 12 keeps arrays in
+/// memory.
 template <class Op, class D, int K>
 struct VirtualLanes {
   static constexpr std::int64_t N = lanes<D>;

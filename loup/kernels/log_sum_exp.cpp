@@ -13,8 +13,8 @@ namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
 /// A state is the largest element and the sum of exp(x - largest). Each block of a row is read
-/// twice while it is in the first-level cache. Where the largest is infinite or NaN the sum is 1, of
-/// nothing it is 0, so that largest + log(sum) is right everywhere.
+/// twice while it is in the first-level cache. Where the largest is infinite or NaN the sum is 1,
+/// of nothing it is 0, so that largest + log(sum) is right everywhere.
 template <class T>
 struct LogSumExp {
   using Element = T;
@@ -65,8 +65,9 @@ struct LogSumExp {
       const T largest = hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
       if (largest == Order::identity) continue;  // nothing counts, or only -inf
       // The sum is taken relative to what came before, where that is larger.
-      const T pivot =
-          Order::is_beyond(largest, static_cast<T>(all.largest)) ? largest : static_cast<T>(all.largest);
+      const T pivot = Order::is_beyond(largest, static_cast<T>(all.largest))
+                          ? largest
+                          : static_cast<T>(all.largest);
       if (!std::isfinite(pivot)) {
         all = {pivot, 1};
         continue;

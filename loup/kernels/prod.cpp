@@ -51,8 +51,8 @@ struct ProdFloat {
   }
 };
 
-/// Integer products wrap modulo 2^64. No instruction set of ours below AVX-512 multiplies vectors of
-/// 64-bit integers.
+/// Integer products wrap modulo 2^64. No instruction set of ours below AVX-512 multiplies vectors
+/// of 64-bit integers.
 template <class T>
 struct ProdInt {
   using Element = T;

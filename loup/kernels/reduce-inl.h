@@ -15,8 +15,8 @@
 //   absorb_group(state, n, v)   the same for group_rows rows and states
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
-// and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are two
-// results.
+// and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are
+// two results.
 //
 // The tree of operations depends on the number of columns alone: neither on the instruction set nor
 // on how many rows are around.
@@ -247,7 +247,7 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
 
 template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
 HWY_NOINLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
-                               std::int64_t cols) {
+                                 std::int64_t cols) {
   auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
   std::int64_t c = 0;
   for (; c + lanes<D> <= cols; c += lanes<D>) {

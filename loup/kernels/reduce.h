@@ -62,7 +62,7 @@ struct Reducer {
   void (*across)(const States& states, const Block& block);
   void (*merge)(void* into, const void* from, std::int64_t n);
   /// `parameter` is what an operator is told beside its input: the correction of a variance, the
-  /// order of a norm, the result of an integer extreme of nothing.
+  /// order of a norm.
   void (*finish)(const void* states, void* out, std::int64_t n, double parameter);
   /// The other result of an operator that has two, of the type `second`; null where it has one.
   DType second;

@@ -2,8 +2,8 @@
 #define HWY_TARGET_INCLUDE "loup/kernels/sum_half.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
-#include "loup/kernels/sum-inl.h"
 #include "loup/kernels/reducers.h"
+#include "loup/kernels/sum-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {

@@ -16,20 +16,6 @@ namespace loup::masked {
 
 namespace {
 
-OpInfo describe(const Reduction& op) {
-  const auto value = op(zeros({0})).item<double>();
-  return {.name = op.name,
-          .family = Reduction::family,
-          .summary = op.summary,
-          .signature = Reduction::signature,
-          .aliases = {},
-          .is_masked = true,
-          .is_differentiable = op.backward != nullptr,
-          .is_in_place = false,
-          .integer_result = std::string(name(op.result(DType::i32))),
-          .fully_masked = fmt::format("{}", value)};
-}
-
 /// A masked operator that gives `hidden` where nothing counts.
 template <class Family>
 OpInfo describe_masked(const Family& op, const char* integer_result, double hidden) {
@@ -44,6 +30,33 @@ OpInfo describe_masked(const Family& op, const char* integer_result, double hidd
           .integer_result = integer_result,
           .fully_masked = fmt::format("{}", hidden)};
 }
+/// A reduction: what it gives for a slice of which nothing counts is asked from it.
+template <class Family>
+OpInfo describe_reduction(const Family& op, DType integer_result, bool is_differentiable) {
+  const Tensor nothing = zeros({}, DType::boolean);
+  Tensor value;
+  if constexpr (std::is_same_v<Family, PairReduction>) {
+    value = op(zeros({1}), {}, {.mask = nothing}).first;
+  } else if constexpr (std::is_same_v<Family, Norm>) {
+    value = op(zeros({1}), 2, {}, {.mask = nothing});
+  } else {
+    value = op(zeros({1}), {}, {.mask = nothing});
+  }
+  OpInfo info = describe_masked(op, "", value.item<double>());
+  info.integer_result = name(integer_result);
+  info.is_differentiable = is_differentiable;
+  return info;
+}
+OpInfo describe(const Reduction& op) {
+  return describe_reduction(op, result_type(op, DType::i32), op.backward != nullptr);
+}
+OpInfo describe(const Deviation& op) { return describe_reduction(op, DType::f32, true); }
+OpInfo describe(const Norm& op) {
+  OpInfo info = describe_reduction(op, DType::f32, true);
+  info.integer_result = "error";
+  return info;
+}
+OpInfo describe(const PairReduction& op) { return describe_reduction(op, DType::i32, true); }
 OpInfo describe(const Normalization& op) { return describe_masked(op, "error", op.hidden); }
 OpInfo describe(const NormDivision& op) { return describe_masked(op, "error", 0); }
 OpInfo describe(const Scan& op) { return describe_masked(op, "int64", op.hidden); }

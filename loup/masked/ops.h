@@ -14,6 +14,87 @@
 namespace loup::masked {
 
 inline constexpr Reduction sum{ops::sum_spec};
+inline constexpr Reduction prod{ops::prod_spec};
+inline constexpr Reduction mean{ops::mean_spec};
+inline constexpr Reduction amax{{.name = "amax",
+                                 .summary = "The largest of the elements that count.",
+                                 .kernel = kernels::ReduceOp::amax,
+                                 .types = ops::ReduceTypes::kept,
+                                 .needs_elements = true,
+                                 .backward = ops::rules::extreme,
+                                 .saves_input = true}};
+inline constexpr Reduction amin{{.name = "amin",
+                                 .summary = "The least of the elements that count.",
+                                 .kernel = kernels::ReduceOp::amin,
+                                 .types = ops::ReduceTypes::kept,
+                                 .needs_elements = true,
+                                 .backward = ops::rules::extreme,
+                                 .saves_input = true}};
+inline constexpr Reduction argmax{{.name = "argmax",
+                                   .summary = "Where the first of the largest elements is.",
+                                   .kernel = kernels::ReduceOp::argmax,
+                                   .types = ops::ReduceTypes::index,
+                                   .needs_elements = true,
+                                   .takes_one_dim = true}};
+inline constexpr Reduction argmin{{.name = "argmin",
+                                   .summary = "Where the first of the least elements is.",
+                                   .kernel = kernels::ReduceOp::argmin,
+                                   .types = ops::ReduceTypes::index,
+                                   .needs_elements = true,
+                                   .takes_one_dim = true}};
+inline constexpr Reduction logsumexp{{.name = "logsumexp",
+                                      .summary = "The logarithm of the sum of exponentials.",
+                                      .kernel = kernels::ReduceOp::log_sum_exp,
+                                      .types = ops::ReduceTypes::exponential,
+                                      .backward = ops::rules::log_sum_exp,
+                                      .saves_input = true}};
+inline constexpr Reduction any{{.name = "any",
+                                .summary = "Whether an element that counts is not zero.",
+                                .kernel = kernels::ReduceOp::amax,
+                                .types = ops::ReduceTypes::boolean}};
+inline constexpr Reduction all{{.name = "all",
+                                .summary = "Whether no element that counts is zero.",
+                                .kernel = kernels::ReduceOp::amin,
+                                .types = ops::ReduceTypes::boolean}};
+inline constexpr Reduction count{{.name = "count",
+                                  .summary = "How many elements count.",
+                                  .kernel = kernels::ReduceOp::sum,
+                                  .types = ops::ReduceTypes::counted}};
+
+inline constexpr Deviation var{
+    {.name = "var",
+     .summary = "The mean square of the distance from the mean, corrected.",
+     .kernel = kernels::ReduceOp::var,
+     .types = ops::ReduceTypes::spread,
+     .backward = ops::rules::var,
+     .saves_input = true}};
+inline constexpr Deviation std{{.name = "std",
+                                .summary = "The root of the variance.",
+                                .kernel = kernels::ReduceOp::var,
+                                .types = ops::ReduceTypes::spread,
+                                .is_second = true,
+                                .backward = ops::rules::std_of,
+                                .saves_input = true}};
+inline constexpr Norm norm{.name = "norm",
+                           .summary = "The length of the elements that count, as a vector."};
+
+inline constexpr PairReduction max{{.name = "max",
+                                    .summary = "The largest element that counts, and its index.",
+                                    .kernel = kernels::ReduceOp::argmax,
+                                    .types = ops::ReduceTypes::index,
+                                    .needs_elements = true,
+                                    .takes_one_dim = true}};
+inline constexpr PairReduction min{{.name = "min",
+                                    .summary = "The least element that counts, and its index.",
+                                    .kernel = kernels::ReduceOp::argmin,
+                                    .types = ops::ReduceTypes::index,
+                                    .needs_elements = true,
+                                    .takes_one_dim = true}};
+inline constexpr PairReduction minmax{{.name = "minmax",
+                                       .summary = "The least and the largest element that count.",
+                                       .kernel = kernels::ReduceOp::minmax,
+                                       .types = ops::ReduceTypes::kept,
+                                       .needs_elements = true}};
 
 inline constexpr Normalization softmax{
     {.name = "softmax",
@@ -44,9 +125,11 @@ inline constexpr NormDivision normalize{
 inline constexpr LogAddExp logaddexp{.name = "logaddexp",
                                      .summary = "log(exp(x) + exp(y)) of what counts of the two."};
 
-inline constexpr std::array all_ops = {Op{&sum},     Op{&softmax},   Op{&log_softmax},
-                                       Op{&softmin}, Op{&normalize}, Op{&cumsum},
-                                       Op{&cumprod}, Op{&logaddexp}};
+inline constexpr std::array all_ops = {
+    Op{&sum},         Op{&prod},      Op{&mean},      Op{&amax},   Op{&amin},    Op{&argmax},
+    Op{&argmin},      Op{&logsumexp}, Op{&any},       Op{&all},    Op{&count},   Op{&var},
+    Op{&std},         Op{&norm},      Op{&max},       Op{&min},    Op{&minmax},  Op{&softmax},
+    Op{&log_softmax}, Op{&softmin},   Op{&normalize}, Op{&cumsum}, Op{&cumprod}, Op{&logaddexp}};
 
 /// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {

@@ -24,14 +24,6 @@ LOUP_EXPORT Tensor isclose(const Operand& x, const Operand& y, const Closeness& 
 LOUP_EXPORT bool allclose(const Operand& x, const Operand& y, const Closeness& closeness = {});
 
 inline constexpr Function logic_functions[] = {
-    {"any",
-     "(input: object, dim: int | collections.abc.Sequence[int] | None = None, keepdim: bool = "
-     "False) -> Tensor",
-     "True where a slice has an element other than 0."},
-    {"all",
-     "(input: object, dim: int | collections.abc.Sequence[int] | None = None, keepdim: bool = "
-     "False) -> Tensor",
-     "True where a slice has no element that is 0."},
     {"equal", "(input: object, other: object) -> bool",
      "Whether both have one shape and equal elements."},
     {"isclose",

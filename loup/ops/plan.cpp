@@ -27,15 +27,15 @@ constexpr std::int64_t wanted_tasks = 256;
 // Divisions are most of the cost of planning a small reduction: most of them have a result of one.
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
-std::int64_t distance(const Axis<3>& axis, Operand operand) {
+std::int64_t distance(const PlanAxis& axis, Operand operand) {
   const std::int64_t step = std::abs(axis.step[operand]);
   return step == 0 ? INT64_MAX : step;
 }
 
 /// Takes rows and columns from the innermost axes.
 void choose_walk(ReducePlan& plan) {
-  const Axis<3> kept = plan.outer_kept.innermost();
-  const Axis<3> reduced = plan.outer_reduced.innermost();
+  const PlanAxis kept = plan.outer_kept.innermost();
+  const PlanAxis reduced = plan.outer_reduced.innermost();
   const bool is_along =
       plan.outer_kept.empty() ||
       (!plan.outer_reduced.empty() && distance(reduced, operand_x) <= distance(kept, operand_x));
@@ -57,15 +57,21 @@ void choose_walk(ReducePlan& plan) {
 
 }  // namespace
 
-ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
-                     std::uint32_t reduced) {
+ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, std::uint32_t reduced,
+                     bool has_index) {
   ReducePlan plan;
+  const auto is_reduced = [&](int i) { return (reduced >> static_cast<unsigned>(i) & 1U) != 0; };
+  std::int64_t count = has_index ? 1 : 0;  // of reduced elements that share an index so far
+  for (int i = 0; i < x.shape.size(); ++i) {
+    if (is_reduced(i)) count *= x.shape[i];
+  }
   for (int i = 0; i < x.shape.size(); ++i) {
     const std::int64_t mask_step = mask != nullptr ? mask->strides[i] : 0;
-    if ((reduced >> static_cast<unsigned>(i) & 1U) != 0) {
-      plan.outer_reduced.push({x.shape[i], {x.strides[i], mask_step, 0}});
+    if (is_reduced(i)) {
+      count /= x.shape[i];
+      plan.outer_reduced.push({x.shape[i], {x.strides[i], mask_step, 0, count}});
     } else {
-      plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i]}});
+      plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i], 0}});
     }
   }
   plan.outer_kept.sort_by_step(operand_x);
@@ -110,13 +116,13 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
 
 namespace {
 
-void move_along(const Axis<3>& axis, std::int64_t by, Offsets<3>& offsets) {
+void move_along(const PlanAxis& axis, std::int64_t by, PlanOffsets& offsets) {
   for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += by * axis.step[k];
 }
 
 /// Enters block number `index` of `axis`, and says how long it is.
-std::int64_t enter_block(const Axis<3>& axis, std::int64_t length, std::int64_t index,
-                         Offsets<3>& offsets) {
+std::int64_t enter_block(const PlanAxis& axis, std::int64_t length, std::int64_t index,
+                         PlanOffsets& offsets) {
   move_along(axis, index * length, offsets);
   return std::min(length, axis.size - index * length);
 }

@@ -7,8 +7,12 @@
 
 namespace loup::ops {
 
-/// The operands of a reduction, as indices of Axis::step.
-enum Operand : std::size_t { operand_x, operand_mask, operand_out };
+/// What a reduction steps through, as indices of Axis::step. The last is a number, not memory: by
+/// which users know an element among those that are reduced into one, counted row-major.
+enum Operand : std::size_t { operand_x, operand_mask, operand_out, operand_index };
+using PlanAxis = Axis<4>;
+using PlanAxes = Axes<4>;
+using PlanOffsets = Offsets<4>;
 
 /// How a reduction walks its input. It depends on shapes and strides only, never on the number of
 /// threads: that is why results do not either.
@@ -22,8 +26,8 @@ struct ReducePlan {
     fold     // both are reduced, into one state: many short rows without a kept dim beside them
   };
   Walk walk;
-  Axis<3> rows, cols;
-  Axes<3> outer_kept, outer_reduced;
+  PlanAxis rows, cols;
+  PlanAxes outer_kept, outer_reduced;
 
   std::int64_t block_rows, block_cols;  // at most, in one block
   std::int64_t row_blocks, col_blocks;
@@ -36,15 +40,15 @@ struct ReducePlan {
 
 /// Where a block starts and how large it is.
 struct BlockRange {
-  Offsets<3> offsets;
+  PlanOffsets offsets;
   std::int64_t rows, cols;
 };
 
 /// A plan for reducing the dims `reduced` (as bits) of `x`. `mask` is broadcast to x's shape, or
-/// null; `out` holds the strides of the output for every dim of x (ignored where reduced). No size
-/// may be 0.
+/// null; `out` holds the strides of the output for every dim of x (ignored where reduced). Only
+/// with `has_index` do indices step. No size may be 0.
 LOUP_EXPORT ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
-                                 std::uint32_t reduced);
+                                 std::uint32_t reduced, bool has_index = false);
 
 /// Where a tile starts in every operand, and its outputs: rows of an along walk, cols of an across
 /// walk.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "loup/autograd/node.h"
@@ -11,6 +14,7 @@
 #include "loup/base/parallel.h"
 #include "loup/kernels/copy.h"
 #include "loup/memory/scratch.h"
+#include "loup/ops/binary.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/plan.h"
 #include "loup/tensor/broadcast.h"
@@ -37,22 +41,67 @@ struct Elements {
   DType dtype;
 };
 
+/// What is reduced, and how.
+struct Task {
+  ReduceOp op;
+  const Tensor& x;
+  DType cast;  // what elements are converted to first
+  const Tensor* mask;
+  double parameter;
+};
+
+/// Raises numbers to a power in place. Whole powers are products; they are most of those in use.
+void raise(double* x, std::int64_t count, double power) {
+  const bool is_whole = power == std::floor(power) && std::abs(power) <= 64;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double base = std::abs(x[i]);
+    x[i] = is_whole ? __builtin_powi(base, static_cast<int>(power)) : std::pow(base, power);
+  }
+}
+
+bool is_extreme(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::amax:
+    case ReduceOp::amin:
+    case ReduceOp::minmax:
+    case ReduceOp::argmax:
+    case ReduceOp::argmin: return true;
+    default: return false;
+  }
+}
+
+/// Brings int32 into the range of the integers or bools that they were.
+void clamp_to(DType dtype, std::byte* data, std::int64_t count) {
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) < 4) {
+      constexpr std::int32_t least = std::numeric_limits<T>::min();
+      constexpr std::int32_t most = std::numeric_limits<T>::max();
+      auto* const values = reinterpret_cast<std::int32_t*>(data);
+      for (std::int64_t i = 0; i < count; ++i) values[i] = std::clamp(values[i], least, most);
+    }
+  });
+}
+
 /// One reduction under way: operands, plan and kernel.
 class Run {
  public:
-  Run(const ReducePlan& plan, ReduceOp op, const Tensor& x, DType cast, const Tensor* mask,
-      const Tensor& out)
+  /// Writes to `first` the kernel's first result, to `second` the other; either may be null.
+  Run(const ReducePlan& plan, const Task& task, const Tensor* first, const Tensor* second)
       : plan_(plan),
-        reducer_(reads_in_place(plan, op, x, cast) ? *kernels::find_reducer(op, cast)
-                                                   : kernels::reducer(op, compute_type(cast))),
-        x_{x.raw_data(), x.dtype()},
-        mask_(mask != nullptr ? Elements{mask->raw_data(), mask->dtype()}
-                              : Elements{nullptr, DType::boolean}),
-        out_{out.raw_data(), out.dtype()},
-        cast_(cast),
-        computed_(storage_type(compute_type(cast))) {
+        raises_(task.op == ReduceOp::norm_1 && task.parameter != 1),
+        computed_(raises_ ? DType::f64 : storage_type(compute_type(task.cast))),
+        packs_x_(raises_ || !reads_in_place(plan, task)),
+        reducer_(*kernels::find_reducer(task.op, packs_x_ ? computed_ : task.cast)),
+        parameter_(task.parameter),
+        x_{task.x.raw_data(), task.x.dtype()},
+        mask_(task.mask != nullptr ? Elements{task.mask->raw_data(), task.mask->dtype()}
+                                   : Elements{nullptr, DType::boolean}),
+        first_(first != nullptr ? Elements{first->raw_data(), first->dtype()} : Elements{}),
+        second_(second != nullptr ? Elements{second->raw_data(), second->dtype()} : Elements{}),
+        cast_(task.cast),
+        clamps_(is_extreme(task.op) && task.cast != DType::i32) {
     const std::int64_t mask_col = plan.cols.step[operand_mask];
-    packs_x_ = !reads_in_place(plan, op, x, cast);
+    const Tensor* const mask = task.mask;
     packs_mask_ = mask != nullptr && (item_bytes(mask->dtype()) != 1 ||
                                       (mask_col != 0 && mask_col != 1 && plan.cols.size > 1));
   }
@@ -90,9 +139,9 @@ class Run {
 
  private:
   /// True when the kernel can read the elements where and as they are.
-  static bool reads_in_place(const ReducePlan& plan, ReduceOp op, const Tensor& x, DType cast) {
-    return x.dtype() == cast && (plan.cols.step[operand_x] == 1 || plan.cols.size == 1) &&
-           kernels::find_reducer(op, cast) != nullptr;
+  static bool reads_in_place(const ReducePlan& plan, const Task& task) {
+    return task.x.dtype() == task.cast && (plan.cols.step[operand_x] == 1 || plan.cols.size == 1) &&
+           kernels::find_reducer(task.op, task.cast) != nullptr;
   }
 
   std::int64_t outputs(const BlockRange& range) const {
@@ -116,10 +165,7 @@ class Run {
       if (packs_x_ || packs_mask_) {
         reduce_packed(range, {states, outputs(tile), 0});
       } else {
-        reduce_block(
-            {x_at(range.offsets), plan_.rows.step[operand_x], mask_at(range.offsets),
-             plan_.rows.step[operand_mask], plan_.cols.step[operand_mask], range.rows, range.cols},
-            {states, outputs(tile), 0});
+        reduce_block(block_at(range.offsets, range.rows, range.cols), {states, outputs(tile), 0});
       }
     }
   }
@@ -132,10 +178,17 @@ class Run {
     }
   }
 
-  const std::byte* x_at(const Offsets<3>& offsets) const {
+  /// The elements as they are.
+  Block block_at(const PlanOffsets& at, std::int64_t rows, std::int64_t cols) const {
+    const auto& row = plan_.rows.step;
+    const auto& col = plan_.cols.step;
+    return {x_at(at), row[operand_x], mask_at(at),       row[operand_mask],  col[operand_mask],
+            rows,     cols,           at[operand_index], row[operand_index], col[operand_index]};
+  }
+  const std::byte* x_at(const PlanOffsets& offsets) const {
     return x_.data + offsets[operand_x] * item_bytes(x_.dtype);
   }
-  const std::uint8_t* mask_at(const Offsets<3>& offsets) const {
+  const std::uint8_t* mask_at(const PlanOffsets& offsets) const {
     if (mask_.data == nullptr) return nullptr;
     return reinterpret_cast<const std::uint8_t*>(mask_.data +
                                                  offsets[operand_mask] * item_bytes(mask_.dtype));
@@ -145,26 +198,38 @@ class Run {
   void reduce_packed(const BlockRange& range, const States& states) const;
 
   void finish(const BlockRange& range, const std::byte* states) const {
+    if (first_.data != nullptr) {
+      finish_as(range, states, first_, reducer_.result, reducer_.finish);
+    }
+    if (second_.data != nullptr) {
+      finish_as(range, states, second_, reducer_.second, reducer_.finish_second);
+    }
+  }
+  void finish_as(const BlockRange& range, const std::byte* states, const Elements& out, DType type,
+                 decltype(Reducer::finish) write) const {
     const std::int64_t count = outputs(range);
-    std::byte* const to = out_.data + range.offsets[operand_out] * item_bytes(out_.dtype);
+    std::byte* const to = out.data + range.offsets[operand_out] * item_bytes(out.dtype);
     const std::int64_t step =
         plan_.walk == Walk::across ? plan_.cols.step[operand_out] : plan_.rows.step[operand_out];
-    if (out_.dtype == reducer_.result && (step == 1 || count == 1)) {
-      reducer_.finish(states, to, count);
+    if (out.dtype == type && (step == 1 || count == 1)) {
+      write(states, to, count, parameter_);
       return;
     }
-    const Scratch results(static_cast<std::size_t>(count * item_bytes(reducer_.result)));
-    reducer_.finish(states, results.data(), count);
-    kernels::copy_plane({to, out_.dtype, 0, step}, {results.data(), reducer_.result, 0, 1}, 1,
-                        count);
+    const Scratch results(static_cast<std::size_t>(count * item_bytes(type)));
+    write(states, results.data(), count, parameter_);
+    if (clamps_ && type == DType::i32) clamp_to(cast_, results.data(), count);
+    kernels::copy_plane({to, out.dtype, 0, step}, {results.data(), type, 0, 1}, 1, count);
   }
 
   const ReducePlan& plan_;
-  const Reducer& reducer_;
-  Elements x_, mask_, out_;
-  DType cast_;      // what elements are converted to first
+  bool raises_;     // elements are replaced by powers of theirs
   DType computed_;  // what they are reduced as
   bool packs_x_, packs_mask_;
+  const Reducer& reducer_;
+  double parameter_;
+  Elements x_, mask_, first_, second_;
+  DType cast_;   // what elements are converted to first
+  bool clamps_;  // the result of nothing is that of the narrower dtype
 };
 
 void Run::reduce_packed(const BlockRange& range, const States& states) const {
@@ -188,10 +253,9 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
     const std::int64_t rows = std::min(piece_rows, range.rows - r);
     for (std::int64_t c = 0; c < range.cols; c += piece_cols) {
       const std::int64_t cols = std::min(piece_cols, range.cols - c);
-      Offsets<3> at = range.offsets;
+      PlanOffsets at = range.offsets;
       for (std::size_t k = 0; k < at.size(); ++k) at[k] += r * row[k] + c * col[k];
-      Block block{x_at(at),          row[operand_x], mask_at(at), row[operand_mask],
-                  col[operand_mask], rows,           cols};
+      Block block = block_at(at, rows, cols);
       if (packs_x_) {
         kernels::ConstPlane from{x_at(at), x_.dtype, row[operand_x], col[operand_x]};
         if (converts_twice) {
@@ -199,6 +263,7 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
           from = {cast.data(), cast_, cols, 1};
         }
         kernels::copy_plane({packed.data(), computed_, cols, 1}, from, rows, cols);
+        if (raises_) raise(reinterpret_cast<double*>(packed.data()), rows * cols, parameter_);
         block.x = packed.data();
         block.x_row = cols;
       }
@@ -232,41 +297,149 @@ Layout checked_mask(const char* operation, const Tensor& x, const Tensor& mask) 
   return broadcast(operation, "a mask", mask.layout(), x.shape());
 }
 
-Tensor run(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const Tensor* mask,
-           const Layout& mask_layout, bool keepdim, DType dtype) {
+/// What elements are converted to, and what the result is.
+struct Types {
+  DType cast, out;
+};
+
+bool is_narrow(DType dtype) { return compute_type(dtype) == ComputeType::i32; }
+
+Types types_of(const ReduceSpec& spec, DType input, std::optional<DType> asked) {
+  const bool is_float = is_floating(input);
+  const auto check_floating = [&] {
+    if (asked && !is_floating(*asked)) {
+      throw ValueError("{}: expected a floating dtype, got {}", spec.name, *asked);
+    }
+  };
+  switch (spec.types) {
+    case ReduceTypes::accumulated: {
+      // int64 holds every integer, and kernels accumulate integers in it: no need to widen them.
+      const DType out = asked.value_or(accumulated(input));
+      return {out == DType::i64 && !is_float ? input : out, out};
+    }
+    case ReduceTypes::averaged:
+    case ReduceTypes::spread: {
+      check_floating();
+      if (asked) return {*asked, *asked};
+      if (is_float) return {input, input};
+      // Sums of int64 may overflow; those of narrower integers are exact.
+      const bool widens = input == DType::i64 && spec.types == ReduceTypes::averaged;
+      return {is_narrow(input) ? input : DType::f64, widens ? DType::f64 : DType::f32};
+    }
+    case ReduceTypes::exponential:
+      return {is_float ? input : DType::f32, is_float ? input : DType::f32};
+    case ReduceTypes::real:
+      if (!is_float) throw DTypeError("{}: expected floating elements, got {}", spec.name, input);
+      if (asked && promote(input, *asked) != *asked) {
+        throw DTypeError("{}: expected a dtype that holds {}, got {}", spec.name, input, *asked);
+      }
+      return {asked.value_or(input), asked.value_or(input)};
+    case ReduceTypes::kept: return {input, input};
+    case ReduceTypes::index: return {input, DType::i64};
+    case ReduceTypes::boolean: return {DType::boolean, DType::boolean};
+    case ReduceTypes::counted: return {DType::boolean, DType::i64};
+  }
+  __builtin_unreachable();
+}
+
+struct Call {
+  const ReduceSpec& spec;
+  const Tensor& x;
+  std::uint32_t reduced;
+  const Tensor* mask;
+  Layout mask_layout;
+  bool keepdim;
+  double parameter;
+};
+
+bool is_reduced(std::uint32_t reduced, int dim) {
+  return (reduced >> static_cast<unsigned>(dim) & 1U) != 0;
+}
+
+/// Fills outputs of which nothing is reduced: the reduction of no elements.
+void write_identity(const Reducer& reducer, const Tensor& out, bool is_second, double parameter) {
+  const DType type = is_second ? reducer.second : reducer.result;
+  const Scratch state(reducer.state_bytes);
+  const Scratch identity(static_cast<std::size_t>(item_bytes(type)));
+  reducer.init(state.data(), 1);
+  (is_second ? reducer.finish_second : reducer.finish)(state.data(), identity.data(), 1, parameter);
+  kernels::copy(out.shape(), out.array(),
+                Array{identity.data(), type, Dims::filled(out.ndim(), 0)});
+}
+
+/// Runs the kernel into the results that are not null, which are made here.
+void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* second,
+         DType second_type) {
+  const Tensor& x = call.x;
   Shape shape;
-  Strides out_strides = Dims::filled(x.ndim(), 0);
   bool is_empty = false;
   for (int i = 0; i < x.ndim(); ++i) {
-    const bool is_reduced = (reduced >> static_cast<unsigned>(i) & 1U) != 0;
-    if (!is_reduced || keepdim) shape.push_back(is_reduced ? 1 : x.shape()[i]);
+    const bool goes = is_reduced(call.reduced, i);
+    if (!goes || call.keepdim) shape.push_back(goes ? 1 : x.shape()[i]);
     is_empty |= x.shape()[i] == 0;
+    if (goes && x.shape()[i] == 0 && call.spec.needs_elements) {
+      throw IndexError("{}: expected elements along dim {}, got size 0", call.spec.name, i);
+    }
   }
-  Tensor out = empty(shape, dtype);
-  if (out.size() == 0) return out;
-  // int64 holds every integer, and kernels accumulate integers in it: no need to widen them first.
-  const bool is_widened = dtype == DType::i64 && !is_floating(x.dtype());
-  const DType cast = is_widened ? x.dtype() : dtype;
+  if (first != nullptr) *first = empty(shape, first_type);
+  if (second != nullptr) *second = empty(shape, second_type);
+  if (element_count(shape) == 0) return;
   if (is_empty) {
-    const Reducer& reducer = kernels::reducer(spec.kernel, compute_type(cast));
-    const Scratch state(reducer.state_bytes);
-    const Scratch identity(static_cast<std::size_t>(item_bytes(reducer.result)));
-    reducer.init(state.data(), 1);
-    reducer.finish(state.data(), identity.data(), 1);
-    const Array all{identity.data(), reducer.result, Dims::filled(out.ndim(), 0)};
-    kernels::copy(out.shape(), out.array(), all);
-    return out;
+    const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
+    if (first != nullptr) write_identity(reducer, *first, false, call.parameter);
+    if (second != nullptr) write_identity(reducer, *second, true, call.parameter);
+    return;
   }
+  Strides out_strides = Dims::filled(x.ndim(), 0);
   std::int64_t step = 1;
   for (int i = x.ndim(); i-- > 0;) {
-    if ((reduced >> static_cast<unsigned>(i) & 1U) != 0) continue;
+    if (is_reduced(call.reduced, i)) continue;
     out_strides[i] = step;
     step *= x.shape()[i];
   }
-  const ReducePlan plan =
-      make_plan(x.layout(), mask != nullptr ? &mask_layout : nullptr, out_strides, reduced);
-  Run(plan, spec.kernel, x, cast, mask, out)(x.bytes() + (mask != nullptr ? x.size() : 0));
-  return out;
+  const bool has_mask = call.mask != nullptr;
+  const bool asks_where =
+      call.spec.kernel == ReduceOp::argmax || call.spec.kernel == ReduceOp::argmin;
+  const ReducePlan plan = make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides,
+                                    call.reduced, asks_where);
+  Run(plan, {call.spec.kernel, x, cast, call.mask, call.parameter}, first,
+      second)(x.bytes() + (has_mask ? x.size() : 0));
+}
+
+Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
+                  const ReduceArguments& arguments) {
+  Call call{spec,
+            x,
+            dim_bits(spec.name, dims, x.ndim()),
+            arguments.mask,
+            {},
+            arguments.keepdim,
+            arguments.parameter};
+  if (arguments.mask != nullptr) call.mask_layout = checked_mask(spec.name, x, *arguments.mask);
+  return call;
+}
+
+void record(const Call& call, DType dtype, const Tensor& out) {
+  const ReduceSpec& spec = call.spec;
+  std::vector<autograd::SavedTensor> saved;
+  if (call.mask != nullptr) {
+    saved.emplace_back(to(call.mask->with_layout(call.mask_layout), DType::boolean));
+  }
+  if (spec.saves_input) saved.emplace_back(call.x);
+  autograd::record(
+      spec.name, out, {call.x}, std::move(saved),
+      [&spec, is_masked = call.mask != nullptr, shape = call.x.shape(), from = call.x.dtype(),
+       dtype, reduced = call.reduced, keepdim = call.keepdim,
+       parameter = call.parameter](const autograd::Saved& kept, const autograd::Gradient& g) {
+        ReduceRecord made{shape, from, reduced, keepdim, {}, {}, {}, parameter};
+        if (is_masked) made.mask = kept[0];
+        if (spec.saves_input) {
+          made.input = to(kept[is_masked ? 1 : 0], dtype);
+          made.output = kept.output();
+        }
+        return std::vector<autograd::Gradient>{spec.backward(made, g)};
+      },
+      spec.saves_input ? autograd::Output::saved : autograd::Output::unneeded);
 }
 
 }  // namespace
@@ -275,40 +448,71 @@ Tensor mask_as(const char* operation, const Tensor& x, const Tensor& mask) {
   return mask.with_layout(checked_mask(operation, x, mask));
 }
 
+DType result_type(const ReduceSpec& spec, DType input) {
+  return types_of(spec, input, std::nullopt).out;
+}
+
 Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
               const ReduceArguments& arguments) {
-  const std::uint32_t reduced = dim_bits(spec.name, dims, x.ndim());
-  const DType dtype = arguments.dtype.value_or(spec.result(x.dtype()));
-  const Tensor* const mask = arguments.mask;
-  Layout mask_layout;
-  if (mask != nullptr) mask_layout = checked_mask(spec.name, x, *mask);
-  Tensor out = run(spec, x, reduced, mask, mask_layout, arguments.keepdim, dtype);
-  if (spec.backward != nullptr && autograd::is_recorded(x) && is_floating(dtype)) {
-    std::vector<autograd::SavedTensor> saved;
-    if (mask != nullptr) {
-      saved.emplace_back(to(mask->with_layout(mask_layout), DType::boolean));
-    }
-    autograd::record(spec.name, out, {x}, std::move(saved),
-                     [backward = spec.backward, is_masked = mask != nullptr, shape = x.shape(),
-                      from = x.dtype(), reduced, keepdim = arguments.keepdim](
-                         const autograd::Saved& kept, const autograd::Gradient& g) {
-                       ReduceRecord call{shape, from, reduced, keepdim, {}};
-                       if (is_masked) call.mask = kept[0];
-                       return std::vector<autograd::Gradient>{backward(call, g)};
-                     });
+  if (spec.takes_one_dim && dims.size() > 1) {
+    throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
   }
+  if (spec.types == ReduceTypes::counted) {
+    const Tensor counts = count(spec.name, x, dims, arguments);
+    return arguments.dtype ? to(counts, *arguments.dtype) : counts;
+  }
+  const Call call = checked_call(spec, x, dims, arguments);
+  const Types types = types_of(spec, x.dtype(), arguments.dtype);
+  Tensor out;
+  run(call, types.cast, spec.is_second ? nullptr : &out, types.out, spec.is_second ? &out : nullptr,
+      types.out);
+  if (spec.backward != nullptr && autograd::is_recorded(x) && is_floating(types.out)) {
+    record(call, types.cast, out);
+  }
+  return arguments.dtype ? to(out, *arguments.dtype) : out;
+}
+
+std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
+                                      const ReduceArguments& arguments) {
+  const Call call = checked_call(spec, x, dims, arguments);
+  const Types types = types_of(spec, x.dtype(), arguments.dtype);
+  std::pair<Tensor, Tensor> out;
+  run(call, types.cast, &out.first, types.out, &out.second, x.dtype());
   return out;
 }
 
-Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim) {
-  // A dim that only repeats its elements says the same at every position: look at one.
-  Layout once = x.layout();
-  const std::uint32_t reduced = dim_bits(operation, dims, x.ndim());
-  for (int i = 0; i < x.ndim(); ++i) {
-    const bool repeats = once.strides[i] == 0 && once.shape[i] > 1;
-    if (repeats && (reduced >> static_cast<unsigned>(i) & 1U) != 0) once.shape[i] = 1;
+namespace {
+
+/// A dim that only repeats its elements says the same at every position: one of them is enough.
+Layout without_repeats(const Layout& layout, std::uint32_t reduced, std::int64_t& repeats) {
+  Layout once = layout;
+  for (int i = 0; i < once.shape.size(); ++i) {
+    if (once.strides[i] != 0 || once.shape[i] <= 1 || !is_reduced(reduced, i)) continue;
+    repeats *= once.shape[i];
+    once.shape[i] = 1;
   }
+  return once;
+}
+
+}  // namespace
+
+Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim) {
+  std::int64_t repeats = 1;
+  const Layout once = without_repeats(x.layout(), dim_bits(operation, dims, x.ndim()), repeats);
   return reduce(sum_spec, x.with_layout(once), dims, {.keepdim = keepdim, .dtype = DType::boolean});
+}
+
+Tensor count(const char* operation, const Tensor& x, const Dims& dims,
+             const ReduceArguments& arguments) {
+  const std::uint32_t reduced = dim_bits(operation, dims, x.ndim());
+  const Tensor all = ones({}, DType::boolean);
+  const Tensor mask = mask_as(operation, x, arguments.mask != nullptr ? *arguments.mask : all);
+  std::int64_t repeats = 1;
+  const Layout once = without_repeats(mask.layout(), reduced, repeats);
+  // Integers other than 0 count once.
+  const Tensor counts = to(mask.with_layout(once), DType::boolean);
+  const Tensor sums = reduce(sum_spec, counts, dims, {.keepdim = arguments.keepdim});
+  return repeats == 1 ? sums : mul(sums, repeats);
 }
 
 }  // namespace loup::ops

@@ -1,33 +1,11 @@
 #include "loup/ops/rules.h"
 
-#include "loup/ops/copy.h"
 #include "loup/ops/reduce.h"
 #include "loup/ops/views.h"
 
 namespace loup::ops::rules {
 
 using autograd::Gradient;
-
-namespace {
-
-/// Repeats the output of a reduction to the shape of its input.
-Tensor spread(const ReduceRecord& call, const Tensor& output) {
-  Tensor result = output;
-  if (!call.keepdim) {
-    for (int i = 0; i < call.shape.size(); ++i) {
-      if ((call.reduced >> static_cast<unsigned>(i) & 1U) != 0) result = unsqueeze(result, i);
-    }
-  }
-  return ops::expand(result, call.shape);
-}
-
-}  // namespace
-
-Gradient sum(const ReduceRecord& call, const Gradient& gradient) {
-  Gradient result{spread(call, to(gradient.value, call.dtype)), call.mask};
-  if (gradient.mask) result.mask = autograd::both(call.mask, spread(call, *gradient.mask));
-  return result;
-}
 
 Gradient expand(const Shape& shape, const Gradient& gradient) {
   const Shape& from = gradient.value.shape();

@@ -7,30 +7,7 @@ namespace loup::python {
 
 using namespace nb::literals;
 
-namespace {
-
-template <Tensor (*reduce)(const Tensor&, const Dims&, bool)>
-Tensor reduce_truth(const char* name, nb::handle input, nb::handle dim, bool keepdim) {
-  const TensorArgument x(name, input);
-  const Dims dims = dims_from(name, dim);
-  return without_gil(x->size(), [&] { return reduce(*x, dims, keepdim); });
-}
-
-}  // namespace
-
 void bind_logic(nb::module_& m) {
-  define(
-      m, "any",
-      [](nb::handle x, nb::handle dim, bool keepdim) {
-        return reduce_truth<ops::any>("any", x, dim, keepdim);
-      },
-      "dim"_a.none() = nb::none(), "keepdim"_a = false);
-  define(
-      m, "all",
-      [](nb::handle x, nb::handle dim, bool keepdim) {
-        return reduce_truth<ops::all>("all", x, dim, keepdim);
-      },
-      "dim"_a.none() = nb::none(), "keepdim"_a = false);
   define(
       m, "equal",
       [](nb::handle input, nb::handle other) {

@@ -8,6 +8,7 @@
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/ops.h"
 #include "masked_lines.h"
+#include "masked_reductions.h"
 
 namespace loup::python {
 
@@ -15,68 +16,28 @@ using namespace nb::literals;
 
 namespace {
 
-bool flag_from(const char* operation, const char* argument, nb::handle object) {
-  if (object.is_none() || object.ptr() == Py_False) return false;
-  if (object.ptr() == Py_True) return true;
-  throw_type_error("{}: expected {} as a bool, got {}", operation, argument, class_name(object));
-}
-
-/// The arguments of a reduction, converted. The mask is borrowed where it is a loup tensor: copying
-/// a handle would cost as much as checking it.
-struct ReduceCall {
-  ReduceCall(const char* name, nb::handle dim, nb::handle keep, nb::handle type, nb::handle counts,
-             nb::handle axis, nb::handle keeps)
-      : dims(dims_from(name, either(name, "dim", dim, "axis", axis))),
-        keepdim(flag_from(name, "keepdim", either(name, "keepdim", keep, "keepdims", keeps))),
-        dtype(dtype_from(name, type)) {
-    if (!counts.is_none()) mask.emplace(name, counts);
-  }
-
-  masked::ReduceOptions options() const {
-    return {
-        .mask = mask ? std::optional(**mask) : std::nullopt, .keepdim = keepdim, .dtype = dtype};
-  }
-
-  Dims dims;
-  bool keepdim;
-  std::optional<DType> dtype;
-  std::optional<TensorArgument> mask;
-};
-
-nb::object call_reduction(const masked::Reduction& op, nb::handle input, const ReduceCall& call) {
-  if (const MaskedTensor* x = masked_tensor_in(input)) {
-    const masked::ReduceOptions options = call.options();
-    return nb::cast(without_gil(x->size(), [&] { return op(*x, call.dims, options); }));
-  }
-  const TensorArgument x(op.name, input);
-  const ops::ReduceArguments arguments{
-      .mask = call.mask ? &**call.mask : nullptr, .keepdim = call.keepdim, .dtype = call.dtype};
-  return nb::cast(
-      without_gil(x->size(), [&] { return ops::reduce(op, *x, call.dims, arguments); }));
-}
-
-/// Adds `op` to a module, or to a class as a method. `first` names the input where it is an
-/// argument; in a method it is self.
 template <class Scope, class... First>
 void define(Scope& scope, const masked::Reduction& op, const char* input, const char* result,
             First... first) {
-  const std::string signature = fmt::format(
-      "def {}({}, dim: int | collections.abc.Sequence[int] | None = None, *, keepdim: bool = "
-      "False, "
-      "dtype: object = None, mask: object = None, axis: int | collections.abc.Sequence[int] | None "
-      "= "
-      "None, keepdims: bool = False) -> {}",
-      op.name, input, result);
-  scope.def(
-      op.name,
-      [&op](nb::handle x, nb::handle dim, nb::handle keepdim, nb::handle dtype, nb::handle mask,
-            nb::handle axis, nb::handle keepdims) {
-        return call_reduction(op, x,
-                              ReduceCall(op.name, dim, keepdim, dtype, mask, axis, keepdims));
-      },
-      first..., "dim"_a.none() = nb::none(), nb::kw_only(), "keepdim"_a.none() = nb::none(),
-      "dtype"_a.none() = nb::none(), "mask"_a.none() = nb::none(), "axis"_a.none() = nb::none(),
-      "keepdims"_a.none() = nb::none(), nb::sig(signature.c_str()), op.summary);
+  define_reduction(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Deviation& op, const char* input, const char* result,
+            First... first) {
+  define_deviation(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::Norm& op, const char* input, const char* result,
+            First... first) {
+  define_norm(scope, op, input, result, first...);
+}
+
+template <class Scope, class... First>
+void define(Scope& scope, const masked::PairReduction& op, const char* input, const char* result,
+            First... first) {
+  define_pair(scope, op, input, result, first...);
 }
 
 template <class Scope, class... First>
@@ -104,11 +65,14 @@ void define(Scope& scope, const masked::LogAddExp& op, const char* /*input*/,
 }
 
 /// Where the outputs of one operator are masked.
-Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
-  return op.output_mask(x, call.dims, call.options());
-}
-Tensor mask_of(const masked::NormDivision& op, const Tensor& x, const ReduceCall& call) {
-  return op.output_mask(x, call.dims, {.mask = call.options().mask, .dtype = {}});
+template <class Op>
+  requires requires(const Op& op, const Tensor& x) { op.output_mask(x, Dims{}); }
+Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
+  if constexpr (std::is_same_v<Op, masked::NormDivision>) {
+    return op.output_mask(x, call.dims, {.mask = call.mask_copy(), .dtype = {}});
+  } else {
+    return op.output_mask(x, call.dims, {.mask = call.mask_copy(), .keepdim = call.keepdim});
+  }
 }
 template <class Op>
 Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
@@ -122,7 +86,8 @@ Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask, nb::handle other, nb::handle input_mask,
                    nb::handle other_mask) {
-  const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
+  const ReduceCall call("output_mask", false, dim, keepdim, nb::none(), mask, nb::none(),
+                        nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(

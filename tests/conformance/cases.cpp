@@ -1,12 +1,11 @@
 #include "tests/conformance/cases.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "loup/ops/copy.h"
-#include "loup/ops/reduce.h"
 #include "loup/ops/views.h"
 #include "tests/support/random.h"
 #include "tests/support/tensors.h"
@@ -191,27 +190,26 @@ Operands make_operands(const Case& c) {
   return result;
 }
 
-std::vector<masked::Op> reductions() {
-  std::vector<masked::Op> result;
-  for (const masked::Op& op : masked::all_ops) {
-    if (std::holds_alternative<const masked::Reduction*>(op)) result.push_back(op);
-  }
+void fill_with_powers_of_two(const Tensor& x, std::uint64_t stream) {
+  Random random(stream + 31);
+  visit_dtype(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    T* const data = reinterpret_cast<T*>(x.storage().data());
+    const std::size_t count = x.storage().bytes() / sizeof(T);
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (is_floating(dtype_of<T>())) {
+        const double size = std::ldexp(1.0, static_cast<int>(random.integer(-1, 1)));
+        data[i] = convert<T>(random.chance(0.5) ? size : -size);
+      } else {
+        data[i] = convert<T>(random.chance(0.001) ? 2 : 1);  // few, or their product is infinite
+      }
+    }
+  });
+}
+
+std::vector<Case> every_nth(const std::vector<Case>& cases, std::size_t n) {
+  std::vector<Case> result;
+  for (std::size_t i = 0; i < cases.size(); i += n) result.push_back(cases[i]);
   return result;
 }
-
-const masked::Reduction& reduction(const masked::Op& op) {
-  return *std::get<const masked::Reduction*>(op);
-}
-
-Tensor call(const masked::Op& op, const Case& c, const Operands& operands) {
-  return reduction(op)(operands.x, c.dims,
-                       {.mask = operands.mask, .keepdim = c.keepdim, .dtype = c.cast});
-}
-
-std::string name_of(const masked::Op& op) {
-  return std::visit([](const auto* described) { return std::string(described->name); }, op);
-}
-
-bool is_differentiable(const masked::Op& op) { return reduction(op).backward != nullptr; }
 
 }  // namespace loup::test

@@ -62,12 +62,10 @@ Operands make_operands(const Case& c);
 /// Every dim set that a tensor of this rank is reduced over: unsorted, negative, all.
 std::vector<Dims> dim_sets(int ndim);
 
-/// The operators of the family that the tests over all reductions run for.
-std::vector<masked::Op> reductions();
-const masked::Reduction& reduction(const masked::Op& op);
+/// Fills the whole storage of `x` with numbers whose products are exact and stay finite.
+void fill_with_powers_of_two(const Tensor& x, std::uint64_t stream);
 
-Tensor call(const masked::Op& op, const Case& c, const Operands& operands);
-std::string name_of(const masked::Op& op);
-bool is_differentiable(const masked::Op& op);
+/// Every n-th case, where the sweep as a whole would take too long.
+std::vector<Case> every_nth(const std::vector<Case>& cases, std::size_t n);
 
 }  // namespace loup::test

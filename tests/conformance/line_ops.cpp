@@ -199,19 +199,7 @@ DType line_dtype(const Case& c) {
 Operands line_operands(const LineOp& op, const Case& c) {
   const Operands operands = make_operands(c);
   if (op.name != "cumprod" || !is_floating(line_dtype(c))) return operands;
-  Random random(static_cast<std::uint64_t>(c.number) + 31);
-  visit_dtype(c.dtype, [&]<class T>(std::type_identity<T>) {
-    T* const data = reinterpret_cast<T*>(operands.x.storage().data());
-    const std::size_t count = operands.x.storage().bytes() / sizeof(T);
-    for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (is_floating(dtype_of<T>())) {
-        const double size = std::ldexp(1.0, static_cast<int>(random.integer(-1, 1)));
-        data[i] = convert<T>(random.chance(0.5) ? size : -size);
-      } else {
-        data[i] = convert<T>(random.chance(0.001) ? 2 : 1);  // few, or their product is infinite
-      }
-    }
-  });
+  fill_with_powers_of_two(operands.x, static_cast<std::uint64_t>(c.number));
   return operands;
 }
 

@@ -121,13 +121,6 @@ class EveryLineOp : public testing::TestWithParam<LineOp> {
       ASSERT_EQ(bits_of(call(c, operands)), clean);
     });
   }
-
-  /// Every n-th case: the sweep as a whole takes long enough on one instruction set.
-  static std::vector<Case> some(const std::vector<Case>& cases, std::size_t n) {
-    std::vector<Case> result;
-    for (std::size_t i = 0; i < cases.size(); i += n) result.push_back(cases[i]);
-    return result;
-  }
 };
 
 TEST_P(EveryLineOp, AgreesWithTheReferenceOnSmallInput) { expect_agreement(small_cases()); }
@@ -135,17 +128,17 @@ TEST_P(EveryLineOp, AgreesWithTheReferenceOnSmallInput) { expect_agreement(small
 TEST_P(EveryLineOp, AgreesWithTheReferenceOnLargeInput) { expect_agreement(large_cases()); }
 
 TEST_P(EveryLineOp, AgreesWithTheReferenceOnEveryInstructionSet) {
-  const std::vector<Case> small = some(small_cases(), 5);
+  const std::vector<Case> small = every_nth(small_cases(), 5);
   for_each_target([&] { expect_agreement(small); });
 }
 
 TEST_P(EveryLineOp, NeverLooksUnderTheMask) {
-  expect_garbage_ignored(some(small_cases(), 2));
+  expect_garbage_ignored(every_nth(small_cases(), 2));
   expect_garbage_ignored(large_cases());
 }
 
 TEST_P(EveryLineOp, NeverLooksUnderTheMaskOnAnyInstructionSet) {
-  const std::vector<Case> small = some(small_cases(), 7);
+  const std::vector<Case> small = every_nth(small_cases(), 7);
   for_each_target([&] { expect_garbage_ignored(small); });
 }
 
@@ -159,7 +152,7 @@ TEST_P(EveryLineOp, GivesTheSameBitsOnEveryNumberOfThreads) {
 }
 
 TEST_P(EveryLineOp, HasTheRepeatedMaskAsItsOutputMask) {
-  for_each_case(some(small_cases(), 3), [&](const Case& c) {
+  for_each_case(every_nth(small_cases(), 3), [&](const Case& c) {
     const Operands operands = line_operands(GetParam(), c);
     const Tensor mask = operands.whole_mask();
     ASSERT_EQ(bits_of(GetParam().output_mask(operands.x, c.dims, operands.mask)), bits_of(mask));
