@@ -48,18 +48,31 @@ struct Variance {
     state[2 * n] = m.squares;
   }
 
+  /// One of the elements of a block of which `mask` lets some through.
+  template <class Mask>
+  static HWY_INLINE double first_counted(const Row<T, Mask>& row, std::int64_t first) {
+    while (!row.mask[first]) ++first;
+    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
+    return static_cast<double>(first < full ? row.x[first] : row.x_tail[first - full]);
+  }
+
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
     using Sum = LaneSum<T, double>;
+    const hn::ScalableTag<double> d;
     Moments all{0, 0, 0};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
       const std::int64_t n = count_of(row.mask + first, end - first);
       if (n == 0) continue;
       const auto count = static_cast<double>(n);
-      const double mean = hn::GetLane(reduce_elements<Sum>(row, first, end).a) / count;
-      const auto squared = [mean](auto v) HWY_ATTR {
-        const auto distance = hn::Sub(v, hn::Set(hn::ScalableTag<double>(), mean));
+      // Distances from one of the elements: the mean of equal ones is exact.
+      const double pivot = first_counted(row, first);
+      const auto moved = [=](auto v) HWY_ATTR { return hn::Sub(v, hn::Set(d, pivot)); };
+      const double mean =
+          pivot + hn::GetLane(reduce_elements<Sum>(row, first, end, moved).a) / count;
+      const auto squared = [=](auto v) HWY_ATTR {
+        const auto distance = hn::Sub(v, hn::Set(d, mean));
         return hn::Mul(distance, distance);
       };
       const double squares = hn::GetLane(reduce_elements<Sum>(row, first, end, squared).a);
@@ -87,22 +100,31 @@ struct Variance {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     const auto zero = hn::Zero(d);
     const auto one = hn::Set(d, 1.0);
+    const auto old_count = hn::LoadU(d, state);
+    const auto old_mean = hn::LoadU(d, state + n);
+    // Distances from the mean so far, or from the first element.
+    auto has_pivot = hn::Ne(old_count, zero);
+    auto pivot = old_mean;
+    for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_pivot); ++r) {
+      const auto counts = lanes_that_count(d, tile.mask[r] + c);
+      const auto is_first = counts.both(d, hn::Not(has_pivot));
+      pivot = hn::IfThenElse(is_first, load(d, tile.x[r] + c), pivot);
+      has_pivot = hn::Or(has_pivot, is_first);
+    }
     auto count = zero;
     auto sum = zero;
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       count = hn::Add(count, counts.select(d, one, zero));
-      sum = hn::Add(sum, counts.select(d, load(d, tile.x[r] + c), zero));
+      sum = hn::Add(sum, counts.select(d, hn::Sub(load(d, tile.x[r] + c), pivot), zero));
     }
-    const auto mean = hn::Div(sum, hn::Max(count, one));
+    const auto mean = hn::Add(pivot, hn::Div(sum, hn::Max(count, one)));
     auto squares = zero;
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       const auto distance = hn::Sub(load(d, tile.x[r] + c), mean);
       squares = hn::Add(squares, counts.select(d, hn::Mul(distance, distance), zero));
     }
-    const auto old_count = hn::LoadU(d, state);
-    const auto old_mean = hn::LoadU(d, state + n);
     const auto all = hn::Add(old_count, count);
     const auto share = hn::Div(count, hn::Max(all, one));
     const auto distance = hn::Sub(mean, old_mean);

@@ -27,7 +27,7 @@ constexpr std::int64_t wanted_tasks = 256;
 // Divisions are most of the cost of planning a small reduction: most of them have a result of one.
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
-std::int64_t distance(const PlanAxis& axis, Operand operand) {
+std::int64_t distance(const PlanAxis& axis, PlanOperand operand) {
   const std::int64_t step = std::abs(axis.step[operand]);
   return step == 0 ? INT64_MAX : step;
 }

@@ -9,7 +9,7 @@ namespace loup::ops {
 
 /// What a reduction steps through, as indices of Axis::step. The last is a number, not memory: by
 /// which users know an element among those that are reduced into one, counted row-major.
-enum Operand : std::size_t { operand_x, operand_mask, operand_out, operand_index };
+enum PlanOperand : std::size_t { operand_x, operand_mask, operand_out, operand_index };
 using PlanAxis = Axis<4>;
 using PlanAxes = Axes<4>;
 using PlanOffsets = Offsets<4>;

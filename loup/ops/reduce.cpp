@@ -357,12 +357,14 @@ bool is_reduced(std::uint32_t reduced, int dim) {
 }
 
 /// Fills outputs of which nothing is reduced: the reduction of no elements.
-void write_identity(const Reducer& reducer, const Tensor& out, bool is_second, double parameter) {
+void write_identity(const Reducer& reducer, DType cast, const Tensor& out, bool is_second,
+                    double parameter) {
   const DType type = is_second ? reducer.second : reducer.result;
   const Scratch state(reducer.state_bytes);
   const Scratch identity(static_cast<std::size_t>(item_bytes(type)));
   reducer.init(state.data(), 1);
   (is_second ? reducer.finish_second : reducer.finish)(state.data(), identity.data(), 1, parameter);
+  if (type == DType::i32) clamp_to(cast, identity.data(), 1);
   kernels::copy(out.shape(), out.array(),
                 Array{identity.data(), type, Dims::filled(out.ndim(), 0)});
 }
@@ -386,8 +388,8 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
   if (element_count(shape) == 0) return;
   if (is_empty) {
     const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
-    if (first != nullptr) write_identity(reducer, *first, false, call.parameter);
-    if (second != nullptr) write_identity(reducer, *second, true, call.parameter);
+    if (first != nullptr) write_identity(reducer, cast, *first, false, call.parameter);
+    if (second != nullptr) write_identity(reducer, cast, *second, true, call.parameter);
     return;
   }
   Strides out_strides = Dims::filled(x.ndim(), 0);
@@ -419,7 +421,7 @@ Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
   return call;
 }
 
-void record(const Call& call, DType dtype, const Tensor& out) {
+void record(const Call& call, DType dtype, Tensor& out) {
   const ReduceSpec& spec = call.spec;
   std::vector<autograd::SavedTensor> saved;
   if (call.mask != nullptr) {
@@ -512,7 +514,7 @@ Tensor count(const char* operation, const Tensor& x, const Dims& dims,
   // Integers other than 0 count once.
   const Tensor counts = to(mask.with_layout(once), DType::boolean);
   const Tensor sums = reduce(sum_spec, counts, dims, {.keepdim = arguments.keepdim});
-  return repeats == 1 ? sums : mul(sums, repeats);
+  return repeats == 1 ? sums : ops::mul(sums, Scalar(repeats));
 }
 
 }  // namespace loup::ops

@@ -40,10 +40,10 @@ Shape kept_shape(const Shape& shape, std::uint32_t reduced, bool keeps_reduced) 
 }
 
 void record_pick(const ReduceSpec& spec, const Tensor& x, std::uint32_t reduced, const Tensor* mask,
-                 const Tensor& values, const Tensor& indices) {
+                 Tensor& values, const Tensor& indices) {
   const Shape kept = kept_shape(x.shape(), reduced, false);
   const Shape taken = kept_shape(x.shape(), reduced, true);
-  const Tensor places = reshape(arange(element_count(taken)), taken);
+  const Tensor places = reshape(arange(0, element_count(taken), 1, DType::i64), taken);
   std::optional<Tensor> picked = places == reshape(indices, kept);
   if (mask != nullptr)
     picked = autograd::both(picked, to(mask_as(spec.name, x, *mask), DType::boolean));

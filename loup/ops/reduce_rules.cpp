@@ -97,6 +97,7 @@ Gradient mean(const ReduceRecord& call, const Gradient& gradient) {
 Gradient prod(const ReduceRecord& call, const Gradient& gradient) {
   // Of one line the product of all others: of those before times of those behind. Never the product
   // divided by the element, which may be 0, and the product may have overflowed.
+  if (call.input.size() == 0) return spread(call, arrived(call, gradient), gradient);
   const Tensor x = call.mask ? where(*call.mask, call.input, 1) : call.input;
   Tensor factors = ones_like(x);
   Tensor rest = x;  // with every dim the product of what was reduced before
@@ -167,7 +168,7 @@ Gradient norm(const ReduceRecord& call, const Gradient& gradient) {
   const Tensor y = with_dims(call, call.output);
   const Tensor& x = call.input;
   if (std::isinf(order)) {
-    const Tensor size = abs(x.detach());
+    const Tensor size = ops::abs(x.detach());
     const Tensor attains =
         logical_or(size == y.detach(), logical_and(isnan(size), isnan(y.detach())));
     const Tensor part = shared(call, attains, g);
@@ -177,8 +178,8 @@ Gradient norm(const ReduceRecord& call, const Gradient& gradient) {
   const Tensor is_zero = logical_or(y.detach() == 0, x.detach() == 0);
   const Tensor ratio = x / where(y.detach() == 0, 1, y);
   if (order == 2) return spread(call, where(is_zero, 0, g * ratio), gradient);
-  const Tensor size = where(is_zero, 1, abs(ratio));
-  return spread(call, where(is_zero, 0, g * sign(x) * pow(size, order - 1)), gradient);
+  const Tensor size = where(is_zero, 1, ops::abs(ratio));
+  return spread(call, where(is_zero, 0, g * sign(x) * ops::pow(size, order - 1)), gradient);
 }
 
 }  // namespace loup::ops::rules

@@ -93,8 +93,8 @@ def assert_close(got: loup.Tensor, want: np.ndarray, bound: float) -> None:
     assert result.shape == want.shape
     finite = np.isfinite(want)
     np.testing.assert_array_equal(result[~finite], want[~finite])
-    scale = np.maximum(np.abs(want[finite]), 1e-3)
-    assert (np.abs(result[finite] - want[finite]) <= bound * scale * 8).all()
+    scale = np.abs(want[finite]).max(initial=1e-3)
+    assert np.abs(result[finite] - want[finite]).max(initial=0) <= bound * scale
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -104,7 +104,7 @@ def test_agrees_with_numpy(op: str, shape: tuple[int, ...], dim: Any, dtype: str
     source = values(shape)
     if op == "prod":
         source = np.exp2(np.random.default_rng(2).integers(-1, 2, shape))
-        source = np.where(np.arange(source.size).reshape(shape) % 97 < 5, source, 1.0)
+        source = np.where(np.arange(source.size).reshape(shape) % 9973 < 5, source, 1.0)
     x = loup.asarray(source).to(dtype)
     data = numpy_of(x).astype(np.float64)
     mask = random_mask(shape)
@@ -348,7 +348,9 @@ def test_masked_tensors_use_their_own_mask() -> None:
         np.asarray(got.get_data()), np.asarray(loup.masked.mean(x, 1, mask=mask & more))
     )
     assert got.get_mask().tolist() == (mask & more).any(1).tolist()
-    assert t.std(0).get_data().tolist() == loup.masked.std(x, 0, mask=mask).tolist()
+    np.testing.assert_array_equal(
+        np.asarray(t.std(0).get_data()), np.asarray(loup.masked.std(x, 0, mask=mask))
+    )
     high, places = t.max(1)
     assert high.get_mask().tolist() == places.get_mask().tolist() == mask.any(1).tolist()
 

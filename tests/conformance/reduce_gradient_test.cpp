@@ -199,7 +199,8 @@ TEST_P(EveryGradient, OfItsGradientAgreesWithFiniteDifferences) {
       });
       ASSERT_NEAR(got.at<double>(index), wanted, allowed * (1 + std::abs(wanted)));
     });
-    if (!GetParam().is_smooth) return;
+    // Where all elements are equal a deviation has a kink.
+    if (!GetParam().is_smooth || c.input == InputForm::expanded) return;
     const std::optional<Tensor> by_x = autograd::grad(x);
     for_each_index(c.shape, [&](const Dims& index) {
       const double wanted = difference(operands.x, index, [&](const Tensor& moved) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -256,6 +257,7 @@ std::vector<ReduceOp> make_reduce_ops() {
   add(make(masked::sum), [&](ReduceOp& op) {
     op.types = accumulated;
     op.real = sum;
+    op.keeps_errors = true;
     op.integer = wrapping(0, [](std::uint64_t a, std::uint64_t b) { return a + b; });
   });
   add(make(masked::prod), [&](ReduceOp& op) {
@@ -267,6 +269,7 @@ std::vector<ReduceOp> make_reduce_ops() {
   add(make(masked::mean), [](ReduceOp& op) {
     op.types = averaged;
     op.real = mean;
+    op.keeps_errors = true;
   });
   for (const bool is_largest : {true, false}) {
     add(make(is_largest ? masked::amax : masked::amin),
@@ -309,8 +312,8 @@ std::vector<ReduceOp> make_reduce_ops() {
     ops.back().real = [=](const Reals& x) { return var(x, correction); };
     ops.push_back(make("std" + suffix, masked::std, correction));
     ops.back().real = [=](const Reals& x) {
-      const long double value = std::sqrt(var(x, correction).value);
-      return Expected{value, value};
+      const Expected square = var(x, correction);
+      return Expected{std::sqrt(square.value), std::sqrt(square.scale)};
     };
   }
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -336,6 +339,8 @@ bool accepts(const ReduceOp& op, const Case& c) {
   }
   return op.types(c.dtype, c.cast).has_value();
 }
+
+void PrintTo(const ReduceOp& op, std::ostream* out) { *out << op.name; }
 
 std::vector<Case> suiting(const ReduceOp& op, const std::vector<Case>& all) {
   std::vector<Case> cases;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,8 +52,12 @@ struct ReduceOp {
   bool is_differentiable = true;
   bool is_smooth = true;       // its gradient has a gradient by the input
   bool has_fixed_bits = true;  // the same on every instruction set
+  bool keeps_errors = false;   // sums of doubles are better than double
   bool multiplies = false;     // elements must be powers of two, or products are infinite
 };
+
+/// For messages of GoogleTest.
+void PrintTo(const ReduceOp& op, std::ostream* out);
 
 /// All of them; norm and var once for each of some orders and corrections.
 const std::vector<ReduceOp>& reduce_ops();
