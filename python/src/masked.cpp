@@ -16,54 +16,6 @@ using namespace nb::literals;
 
 namespace {
 
-template <class Scope, class... First>
-void define(Scope& scope, const masked::Reduction& op, const char* input, const char* result,
-            First... first) {
-  define_reduction(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::Deviation& op, const char* input, const char* result,
-            First... first) {
-  define_deviation(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::Norm& op, const char* input, const char* result,
-            First... first) {
-  define_norm(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::PairReduction& op, const char* input, const char* result,
-            First... first) {
-  define_pair(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::Normalization& op, const char* input, const char* result,
-            First... first) {
-  define_line_op(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::Scan& op, const char* input, const char* result,
-            First... first) {
-  define_line_op(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::NormDivision& op, const char* input, const char* result,
-            First... first) {
-  define_norm_division(scope, op, input, result, first...);
-}
-
-template <class Scope, class... First>
-void define(Scope& scope, const masked::LogAddExp& op, const char* /*input*/,
-            const char* /*result*/, First... /*first*/) {
-  define_log_add_exp(scope, op);
-}
-
 /// Where the outputs of one operator are masked.
 template <class Op>
   requires requires(const Op& op, const Tensor& x) { op.output_mask(x, Dims{}); }
@@ -220,12 +172,12 @@ void bind_masked(nb::module_& m) {
   for (const masked::Op& any : masked::all_ops) {
     std::visit(
         [&](const auto* op) {
-          define(functions, *op, "input: object", "typing.Any", "input"_a.none());
-          define(masked_tensor, *op, "self", "MaskedTensor");
+          define_masked(functions, *op, "input: object", "typing.Any", "input"_a.none());
+          define_masked(masked_tensor, *op, "self", "MaskedTensor");
           // loup.logaddexp and the method of Tensor are the operator without masks.
           if constexpr (!std::is_same_v<decltype(op), const masked::LogAddExp*>) {
-            define(m, *op, "input: object", "typing.Any", "input"_a.none());
-            define(tensor, *op, "self", "Tensor");
+            define_masked(m, *op, "input: object", "typing.Any", "input"_a.none());
+            define_masked(tensor, *op, "self", "Tensor");
           }
         },
         any);

@@ -67,8 +67,9 @@ nb::object call_line_op(const Op& op, nb::handle input, const Options& options,
 /// Adds an operator along one dim to a module, or to a class as a method. `first` names the input
 /// where it is an argument; in a method it is self.
 template <class Scope, class Op, class... First>
-void define_line_op(Scope& scope, const Op& op, const char* input, const char* result,
-                    First... first) {
+  requires std::is_same_v<Op, masked::Normalization> || std::is_same_v<Op, masked::Scan>
+void define_masked(Scope& scope, const Op& op, const char* input, const char* result,
+                   First... first) {
   const std::string signature = fmt::format(
       "def {}({}, dim: int | None = None, *, dtype: object = None, mask: object = None, axis: int "
       "| None = None) -> {}",
@@ -87,8 +88,8 @@ void define_line_op(Scope& scope, const Op& op, const char* input, const char* r
 
 /// normalize(), whose dim may be several.
 template <class Scope, class... First>
-void define_norm_division(Scope& scope, const masked::NormDivision& op, const char* input,
-                          const char* result, First... first) {
+void define_masked(Scope& scope, const masked::NormDivision& op, const char* input,
+                   const char* result, First... first) {
   const std::string signature = fmt::format(
       "def {}({}, ord: float, dim: int | collections.abc.Sequence[int] | None = None, *, eps: "
       "float = 1e-12, dtype: object = None, mask: object = None, axis: int | "
@@ -147,8 +148,9 @@ inline nb::object call_log_add_exp(const masked::LogAddExp& op, nb::handle input
 }
 
 /// To the module with all names that operands may be given by, to a class as a method.
-template <class Scope>
-void define_log_add_exp(Scope& scope, const masked::LogAddExp& op) {
+template <class Scope, class... First>
+void define_masked(Scope& scope, const masked::LogAddExp& op, const char* /*input*/,
+                   const char* /*result*/, First... /*first*/) {
   using namespace nb::literals;
   if constexpr (std::is_same_v<Scope, nb::module_>) {
     scope.def(

@@ -74,8 +74,8 @@ inline constexpr const char* axis_signature =
 // argument; in a method it is self.
 
 template <class Scope, class... First>
-void define_reduction(Scope& scope, const masked::Reduction& op, const char* input,
-                      const char* result, First... first) {
+void define_masked(Scope& scope, const masked::Reduction& op, const char* input, const char* result,
+                   First... first) {
   using namespace nb::literals;
   const std::string signature = fmt::format(
       "def {}({}, {}, *, keepdim: bool = False, dtype: object = None, mask: object = None, {}) -> "
@@ -106,8 +106,8 @@ inline double correction_from(const char* operation, nb::handle unbiased, nb::ha
 }
 
 template <class Scope, class... First>
-void define_deviation(Scope& scope, const masked::Deviation& op, const char* input,
-                      const char* result, First... first) {
+void define_masked(Scope& scope, const masked::Deviation& op, const char* input, const char* result,
+                   First... first) {
   using namespace nb::literals;
   const std::string signature = fmt::format(
       "def {}({}, {}, unbiased: bool | None = None, *, correction: float | None = None, keepdim: "
@@ -140,8 +140,8 @@ void define_deviation(Scope& scope, const masked::Deviation& op, const char* inp
 }
 
 template <class Scope, class... First>
-void define_norm(Scope& scope, const masked::Norm& op, const char* input, const char* result,
-                 First... first) {
+void define_masked(Scope& scope, const masked::Norm& op, const char* input, const char* result,
+                   First... first) {
   using namespace nb::literals;
   const std::string signature = fmt::format(
       "def {}({}, ord: float = 2.0, {}, *, keepdim: bool = False, dtype: object = None, mask: "
@@ -170,8 +170,8 @@ nb::object tuple_of_pair(const std::pair<T, T>& pair) {
 }
 
 template <class Scope, class... First>
-void define_pair(Scope& scope, const masked::PairReduction& op, const char* input,
-                 const char* result, First... first) {
+void define_masked(Scope& scope, const masked::PairReduction& op, const char* input,
+                   const char* result, First... first) {
   using namespace nb::literals;
   const std::string signature = fmt::format(
       "def {}({}, {}, *, keepdim: bool = False, mask: object = None, {}) -> tuple[{}, {}]", op.name,

@@ -109,7 +109,7 @@ class StateBuffer {
   template <class Result>
   std::vector<Result> finish() const {
     std::vector<Result> results(static_cast<std::size_t>(count_));
-    reducer_.finish(bytes_.data(), results.data(), count_);
+    reducer_.finish(bytes_.data(), results.data(), count_, 0);
     return results;
   }
 
