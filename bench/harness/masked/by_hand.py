@@ -15,6 +15,7 @@ import numpy as np
 
 from ..case import OtherTask, Peer
 from ..timing import Call
+from . import formulas
 from .peers import torch_step, torch_tensors
 from .tasks import MaskedCase
 
@@ -98,18 +99,16 @@ def _sum_bmm_float(case: MaskedCase) -> Call:
     return Call(lambda weights, x: torch.bmm(weights, x).squeeze(1), (weights, x))
 
 
-def _sum_slices(case: MaskedCase) -> Call:
+def _slices(case: MaskedCase) -> Call:
     torch = importlib.import_module("torch")
-    if case.lengths is None:
+    if case.lengths is None or case.backward:
         raise OtherTask
     x, _ = torch_tensors(case)
     lengths = case.lengths.tolist()
+    reduce = formulas.SLICE[case.op]
 
     def slices(x: Any) -> Any:
-        out = x.new_empty(len(lengths), x.shape[-1])
-        for b, length in enumerate(lengths):
-            torch.sum(x[b, :length], 0, out=out[b])
-        return out
+        return torch.stack([reduce(x[b, :length]) for b, length in enumerate(lengths)])
 
     return Call(slices, (x,))
 
@@ -125,23 +124,24 @@ def _sum_numpy_slices(case: MaskedCase) -> Call:
     return Call(slices, (case.x,))
 
 
-def _mlx_sum(mlx: Any, case: MaskedCase) -> Formula:
-    def formula(x: Any, mask: Any) -> Any:
-        return mlx.sum(mlx.where(mask, x, mlx.array(0, dtype=x.dtype)), axis=case.dim)
+_ONLY_SUM: list[Peer] = [
+    Peer("torch product", "torch", _torch(_sum_product)),
+    Peer("torch einsum", "torch", _torch(_sum_einsum)),
+    Peer("torch einsum, float mask", "torch", _sum_einsum_float, counted=False),
+    Peer("torch bmm, float mask", "torch", _sum_bmm_float),
+    Peer("numpy slices", "numpy", _sum_numpy_slices),
+]
 
-    return formula
 
-
-BY_HAND: dict[str, list[Peer]] = {
-    "sum": [
-        Peer("torch where", "torch", _torch(_sum_where)),
-        Peer("torch product", "torch", _torch(_sum_product)),
-        Peer("torch einsum", "torch", _torch(_sum_einsum)),
-        Peer("torch einsum, float mask", "torch", _sum_einsum_float, counted=False),
-        Peer("torch bmm, float mask", "torch", _sum_bmm_float),
-        Peer("torch slices", "torch", _sum_slices),
-        Peer("torch.compile", "torch", _compiled(_sum_where)),
-        Peer("numpy slices", "numpy", _sum_numpy_slices),
-        Peer("mlx", "mlx", _mlx(_mlx_sum)),
-    ],
-}
+def by_hand(op: str) -> list[Peer]:
+    """Return the contestants that a user would write for this op."""
+    found = list(_ONLY_SUM) if op == "sum" else []
+    formula = _sum_where if op == "sum" else formulas.TORCH.get(op)
+    if formula is not None:
+        found.append(Peer("torch where", "torch", _torch(formula)))
+        found.append(Peer("torch.compile", "torch", _compiled(formula)))
+    if op in formulas.SLICE:
+        found.append(Peer("torch slices", "torch", _slices))
+    if op in formulas.MLX:
+        found.append(Peer("mlx", "mlx", _mlx(formulas.MLX[op])))
+    return found

@@ -13,7 +13,7 @@ from ..arrays import to_array
 from ..case import Array, Entry, Pass, Peer, reading
 from ..timing import Call
 from . import by_hand, peers, reference
-from .tasks import FAMILIES, Build, MaskedCase
+from .tasks import Build, MaskedCase, tasks_of
 
 GROUP = "masked"
 
@@ -29,7 +29,7 @@ class MaskedContest:
         return peers.ours(case)
 
     def peers(self, case: MaskedCase) -> list[Peer]:
-        return [*peers.PEERS, *by_hand.BY_HAND.get(case.op, [])]
+        return [*peers.PEERS, *by_hand.by_hand(case.op)]
 
     def expected(self, case: MaskedCase) -> list[Array] | None:
         found = reference.reference(case)
@@ -63,6 +63,6 @@ def _entry(op: str, task: str, make: Build) -> Entry:
 
 def entries(op: dict[str, Any]) -> Iterator[Entry]:
     """Yield every task of a listed op whose family has masked tasks."""
-    for task, make in FAMILIES.get(op["family"], {}).items():
+    for task, make in tasks_of(op["name"], op["family"]).items():
         if task != "backward" or op["differentiable"]:
             yield _entry(op["name"], task, make)

@@ -32,7 +32,7 @@ def ours(case: MaskedCase) -> Call:
 
         def step(x: Any, mask: Any) -> Any:
             x.grad = None
-            function(x, None, mask=mask).backward()
+            function(x, dim=None, mask=mask).backward()
             return x.grad
 
         return Call(step, (x, mask))
@@ -40,7 +40,7 @@ def ours(case: MaskedCase) -> Call:
         x = loup.tensor(case.x, dtype=loup.bfloat16)
     else:
         x = loup.asarray(case.x)
-    return Call(function, (x, case.dim), {"mask": mask})
+    return Call(function, (x,), {"dim": case.dim, "mask": mask})
 
 
 def torch_tensors(case: MaskedCase) -> tuple[Any, Any]:

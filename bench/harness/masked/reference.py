@@ -16,6 +16,8 @@ from .tasks import MaskedCase
 WHERE_KEYWORDS: dict[str, dict[str, float]] = {
     "amax": {"initial": -math.inf},
     "amin": {"initial": math.inf},
+    "var": {"ddof": 1},
+    "std": {"ddof": 1},
 }
 
 # Arguments that torch.masked does not give a default.

@@ -125,24 +125,36 @@ def _dtype(dtype: str) -> Build:
     return lambda op, task: _of_dtype(op, task, dtype)
 
 
-FAMILIES: dict[str, dict[str, Build]] = {
-    "reduction": {
-        "row": _shape(SIDE, SIDE, dim=-1),
-        "column": _shape(SIDE, SIDE, dim=0),
-        "all": _shape(SIDE, SIDE, dim=None),
-        "pool": _pool,
-        "transposed": _transposed,
-        "mixed": _mixed,
-        "mapped": _mapped,
-        "short8": _shape(1_000_000, 8, dim=-1),
-        "short40": _shape(200_000, 40, dim=-1),
-        "short64": _shape(65_536, 64, dim=-1),
-        "cache": _shape(256, 1024, dim=-1),
-        "small": _shape(64, dim=-1),
-        "row_f64": _dtype("float64"),
-        "row_f16": _dtype("float16"),
-        "row_bf16": _dtype("bfloat16"),
-        "row_i32": _dtype("int32"),
-        "backward": _backward,
-    },
+_ALL: dict[str, Build] = {
+    "row": _shape(SIDE, SIDE, dim=-1),
+    "column": _shape(SIDE, SIDE, dim=0),
+    "all": _shape(SIDE, SIDE, dim=None),
+    "pool": _pool,
+    "transposed": _transposed,
+    "mixed": _mixed,
+    "mapped": _mapped,
+    "short8": _shape(1_000_000, 8, dim=-1),
+    "short40": _shape(200_000, 40, dim=-1),
+    "short64": _shape(65_536, 64, dim=-1),
+    "cache": _shape(256, 1024, dim=-1),
+    "small": _shape(64, dim=-1),
+    "row_f64": _dtype("float64"),
+    "row_f16": _dtype("float16"),
+    "row_bf16": _dtype("bfloat16"),
+    "row_i32": _dtype("int32"),
+    "backward": _backward,
 }
+# What differs between reductions; the rest shows how any of them walks, and sum stands for that.
+_SOME = ("row", "column", "all", "pool", "transposed", "short64", "cache", "small", "row_f64")
+_MORE = {"mean": ("row_bf16", "backward"), "amax": ("row_bf16", "row_i32"), "var": ("row_i32",)}
+_FAMILIES = ("reduction", "deviation", "norm")
+_WITHOUT = ("any", "all", "count")  # they read a byte for each element, or none
+
+
+def tasks_of(op: str, family: str) -> dict[str, Build]:
+    """Return the tasks of one op."""
+    if family not in _FAMILIES or op in _WITHOUT:
+        return {}
+    if op == "sum":
+        return _ALL
+    return {task: _ALL[task] for task in (*_SOME, *_MORE.get(op, ()))}
