@@ -33,7 +33,7 @@ struct PowerSum : LaneSum<T, double> {
  private:
   template <class D>
   static HWY_INLINE hn::Vec<D> mapped(D d, hn::Vec<D> v) {
-    if constexpr (power == 0) return hn::IfThenElseZero(hn::Ne(v, hn::Zero(d)), hn::Set(d, 1.0));
+    if constexpr (power == 0) return hn::IfThenZeroElse(hn::Eq(v, hn::Zero(d)), hn::Set(d, 1.0));
     return power == 1 ? hn::Abs(v) : hn::Mul(v, v);
   }
 };

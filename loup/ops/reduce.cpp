@@ -410,6 +410,9 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
 
 Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
                   const ReduceArguments& arguments) {
+  if (spec.takes_one_dim && dims.size() > 1) {
+    throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
+  }
   Call call{spec,
             x,
             dim_bits(spec.name, dims, x.ndim()),
@@ -456,9 +459,6 @@ DType result_type(const ReduceSpec& spec, DType input) {
 
 Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
               const ReduceArguments& arguments) {
-  if (spec.takes_one_dim && dims.size() > 1) {
-    throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
-  }
   if (spec.types == ReduceTypes::counted) {
     const Tensor counts = count(spec.name, x, dims, arguments);
     return arguments.dtype ? to(counts, *arguments.dtype) : counts;

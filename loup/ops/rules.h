@@ -15,9 +15,9 @@ struct ReduceRecord {
   bool keepdim;
   std::optional<Tensor> mask;  // bool, of the input's shape
   // Only where the operator saves them; they carry their records, so rules can be differentiated.
-  Tensor input;   // as it was reduced
-  Tensor output;  // before any conversion
-  double parameter;
+  Tensor input = {};   // as it was reduced
+  Tensor output = {};  // before any conversion
+  double parameter = 0;
 };
 using ReduceRule = autograd::Gradient (*)(const ReduceRecord&, const autograd::Gradient&);
 

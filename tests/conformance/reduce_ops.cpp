@@ -117,7 +117,9 @@ Expected var(const Reals& x, long double correction) {
   for (const long double value : x.values) squares += (value - middle) * (value - middle);
   const auto count = static_cast<long double>(x.values.size());
   const long double value = x.values.empty() ? nan : squares / std::max(count - correction, 0.0L);
-  return {value, std::abs(value)};
+  // Numbers beyond 2^53 are not exact in double, so their distance from the mean is not either.
+  const long double blur = std::abs(middle) * 0x1p-52L;
+  return {value, std::abs(value) + blur * (blur + std::sqrt(std::abs(value))) * 0x1p26L};
 }
 Expected norm(const Reals& x, long double ord) {
   if (x.values.empty()) return {ord < 0 ? infinity : 0, 0};

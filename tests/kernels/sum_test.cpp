@@ -21,10 +21,10 @@ kernels::Block row_of(const std::vector<T>& x) {
 }
 
 TEST(SumKernels, AnswerToTheirComputeType) {
-  EXPECT_EQ(kernels::sum_f32().result, DType::f32);
-  EXPECT_EQ(kernels::sum_f64().result, DType::f64);
-  EXPECT_EQ(kernels::sum_i32().result, DType::i64);
-  EXPECT_EQ(kernels::sum_i64().result, DType::i64);
+  EXPECT_EQ(kernels::sum_f32()->result, DType::f32);
+  EXPECT_EQ(kernels::sum_f64()->result, DType::f64);
+  EXPECT_EQ(kernels::sum_int(DType::i32)->result, DType::i64);
+  EXPECT_EQ(kernels::sum_int(DType::i64)->result, DType::i64);
 }
 
 TEST(SumOfInt32, DoesNotOverflowInsideOfARow) {
