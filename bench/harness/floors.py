@@ -158,7 +158,5 @@ def tensor(op: str, task: str, family: str, *, numpy_has_it: bool) -> Floor:
     """Return the floor of a task of the tensor's own operators."""
     named = TENSOR.get(op, {}).get(task, Floor())
     if family in ELEMENTWISE and task in ("large", "cache") and numpy_has_it:
-        # In the cache most of them wait for the same cache: what is asked is to be no slower, and
-        # a few percent are noise.
-        return replace(named, numpy=1.0 if task == "large" else 0.95)
+        return replace(named, numpy=1.0)
     return named

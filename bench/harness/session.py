@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gc
 import importlib
 import os
 import sys
@@ -93,7 +92,6 @@ class Session:
         for entry in chosen:
             start = time.perf_counter()
             results.append(runner.run(entry))
-            gc.collect()  # gigabytes of operands and waiting processes hang in cycles
             seconds = time.perf_counter() - start
             print(f"{entry.name}: {seconds:.1f} s", file=sys.stderr, flush=True)
         if settings.peers and not settings.tuned:

@@ -49,7 +49,8 @@ class Call:
             f"        function({', '.join(parts)})\n"
         )
         exec(source, names)
-        loop: Callable[[int], None] = names["loop"]
+        # Left among its own globals the loop would be a cycle, and keep gigabytes of operands.
+        loop: Callable[[int], None] = names.pop("loop")
         return loop
 
 

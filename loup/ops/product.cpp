@@ -32,13 +32,8 @@ Axes<2> batch_of(const Tensor& a, const Tensor& b) {
   return axes;
 }
 
-/// One product by one thread.
-void multiply_alone(const ProductSize& size, const ProductOperands& x) {
-  const MatrixPlan plan(size, x, false);
-  const Scratch shared(static_cast<std::size_t>(plan.shared_bytes()));
-  const Scratch own(static_cast<std::size_t>(plan.own_bytes()));
-  plan(x, shared.data(), own.data());
-}
+void multiply_some(const ProductSize& size, const ProductOperands& first, const Axes<2>& batch,
+                   Range part, bool is_parallel);
 
 /// One product whose rows are shared out evenly.
 void multiply_by_rows(const ProductSize& size, const ProductOperands& x) {
@@ -48,11 +43,13 @@ void multiply_by_rows(const ProductSize& size, const ProductOperands& x) {
     const Range here = part_of(size.m, rows, task);
     ProductSize part = size;
     part.m = here.count;
-    multiply_alone(part,
-                   {shifted(x.a, here.first, 0), x.b, x.c + here.first * size.n * size.item()});
+    const ProductOperands own{shifted(x.a, here.first, 0), x.b,
+                              x.c + here.first * size.n * size.item()};
+    multiply_some(part, own, {}, {0, 1}, false);
   });
 }
 
+/// The entries `part` of a batch.
 void multiply_some(const ProductSize& size, const ProductOperands& first, const Axes<2>& batch,
                    Range part, bool is_parallel) {
   const auto for_entries = [&](const auto& run) {
