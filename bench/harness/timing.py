@@ -13,7 +13,8 @@ from typing import Any
 
 from .settings import Pace
 
-SETTLE_SECONDS = 0.003  # threads of the library before still spin; let them go to sleep
+SETTLE_SECONDS = 0.03  # OpenBLAS spins for 25 ms after a call, libgomp for up to 15
+WAKE_SECONDS = 0.003  # of calls before those that are timed: its own threads are asleep by then
 SLOW_SECONDS = 0.2  # above this a contestant has its turn in two rounds only,
 ENOUGH_SECONDS = 1.0  # above this its warm-up is all
 TINY_SECONDS = 0.0002  # below this a sample is a loop,
@@ -48,7 +49,8 @@ class Call:
             f"        function({', '.join(parts)})\n"
         )
         exec(source, names)
-        loop: Callable[[int], None] = names["loop"]
+        # Left among its own globals the loop would be a cycle, and keep gigabytes of operands.
+        loop: Callable[[int], None] = names.pop("loop")
         return loop
 
 
@@ -93,7 +95,14 @@ class _Turn:
     calls: int  # per sample
     burst: int  # samples per turn
     rounds: int
+    seconds: float  # per sample, about
     timing: Timing = field(default_factory=Timing)
+
+    def wake(self) -> None:
+        """Make quick calls until the library's threads run; slow ones wake them by themselves."""
+        end = time.perf_counter() + WAKE_SECONDS
+        while self.seconds < WAKE_SECONDS and time.perf_counter() < end:
+            self.loop(self.calls)
 
     def play(self) -> None:
         for _ in range(self.burst):
@@ -115,7 +124,7 @@ def _warm_up(contestant: Contestant, pace: Pace) -> _Turn:
     loop = contestant.call.loop()
     first = _seconds(loop)
     if first > ENOUGH_SECONDS:
-        return _Turn(contestant, loop, 1, 0, 0, Timing([first], [False]))
+        return _Turn(contestant, loop, 1, 0, 0, first, Timing([first], [False]))
     seconds = math.inf
     for calls in (1, 10, 100):
         seconds = min(seconds, _seconds(loop, calls))
@@ -123,9 +132,9 @@ def _warm_up(contestant: Contestant, pace: Pace) -> _Turn:
             break
     calls = math.ceil(SAMPLE_SECONDS / seconds) if seconds < TINY_SECONDS else 1
     if seconds > SLOW_SECONDS:
-        return _Turn(contestant, loop, calls, 1, min(2, pace.rounds))
+        return _Turn(contestant, loop, calls, 1, min(2, pace.rounds), seconds)
     burst = max(pace.fewest, min(pace.most, int(pace.turn_seconds / (seconds * calls))))
-    return _Turn(contestant, loop, calls, burst, pace.rounds)
+    return _Turn(contestant, loop, calls, burst, pace.rounds, seconds * calls)
 
 
 def measure(contestants: Sequence[Contestant], pace: Pace) -> dict[str, Timing]:
@@ -141,6 +150,7 @@ def measure(contestants: Sequence[Contestant], pace: Pace) -> dict[str, Timing]:
                     continue
                 if turn.contestant.library != library:
                     time.sleep(SETTLE_SECONDS)
+                    turn.wake()
                 library = turn.contestant.library
                 turn.play()
     finally:

@@ -143,24 +143,25 @@ void elementwise(const ElementwiseKernel& kernel, const Shape& shape, const Arra
     bytes += item_bytes(x.dtype);
   }
 
-  const std::int64_t col_part = std::min(cols.size, task_elements);
-  const std::int64_t row_part = std::min(rows.size, task_elements / col_part);
+  const std::int64_t work = count * bytes * kernel.cost;
+  const std::int64_t part = work > serial_bytes ? task_elements : count;
+  const std::int64_t col_part = std::min(cols.size, part);
+  const std::int64_t row_part = std::min(rows.size, part / col_part);
   const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
   const std::int64_t row_parts = (rows.size + row_part - 1) / row_part;
-  parallel_for(outer.iterations() * row_parts * col_parts, count * bytes * kernel.cost,
-               [&](std::int64_t task) {
-                 const std::int64_t c = task % col_parts * col_part;
-                 const std::int64_t r = task / col_parts % row_parts * row_part;
-                 Offsets<most_operands> offsets{};
-                 outer.advance(task / (col_parts * row_parts), offsets);
-                 std::array<Operand, most_operands> here = operands;
-                 for (std::size_t k = 0; k < operand_count; ++k) {
-                   here[k].data += (offsets[k] + r * rows.step[k] + c * cols.step[k]) *
-                                   item_bytes(here[k].dtype);
-                 }
-                 Task run(kernel, std::span(here).first(operand_count), parameters);
-                 run(std::min(row_part, rows.size - r), std::min(col_part, cols.size - c));
-               });
+  parallel_for(outer.iterations() * row_parts * col_parts, work, [&](std::int64_t task) {
+    const std::int64_t c = task % col_parts * col_part;
+    const std::int64_t r = task / col_parts % row_parts * row_part;
+    Offsets<most_operands> offsets{};
+    outer.advance(task / (col_parts * row_parts), offsets);
+    std::array<Operand, most_operands> here = operands;
+    for (std::size_t k = 0; k < operand_count; ++k) {
+      here[k].data +=
+          (offsets[k] + r * rows.step[k] + c * cols.step[k]) * item_bytes(here[k].dtype);
+    }
+    Task run(kernel, std::span(here).first(operand_count), parameters);
+    run(std::min(row_part, rows.size - r), std::min(col_part, cols.size - c));
+  });
 }
 
 const ElementwiseKernel* find_unary(UnaryOp op, ComputeType type) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <list>
 #include <mutex>
@@ -34,7 +35,15 @@ namespace loup::memory {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Time = std::chrono::nanoseconds;
+
+/// To a few milliseconds, which is enough to know what lies idle for seconds, and ten times as
+/// fast.
+Time coarse_now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return std::chrono::seconds(time.tv_sec) + Time(time.tv_nsec);
+}
 
 constexpr std::size_t alignment = 64;
 constexpr std::size_t largest_small = 64 * 1024;
@@ -166,13 +175,13 @@ class LargeBlocks {
       const std::lock_guard lock(mutex_);
       statistics_.bytes_in_use -= rounded;
       try {
-        kept_.push_front({block, rounded, Clock::now()});
+        kept_.push_front({block, rounded, coarse_now()});
         block = nullptr;
       } catch (const std::bad_alloc&) {
         // Then this block is simply not kept.
       }
       if (block == nullptr) statistics_.bytes_kept += rounded;
-      move_surplus(limit_, Clock::time_point::min(), surplus);
+      move_surplus(limit_, Time::min(), surplus);
       if (!kept_.empty()) start_sweeper();
     }
     if (block != nullptr) unmap_block(block, rounded);
@@ -184,7 +193,7 @@ class LargeBlocks {
     {
       const std::lock_guard lock(mutex_);
       limit_ = bytes;
-      move_surplus(limit_, Clock::time_point::min(), surplus);
+      move_surplus(limit_, Time::min(), surplus);
     }
     free_all(surplus);
   }
@@ -198,7 +207,7 @@ class LargeBlocks {
     std::list<Kept> surplus;
     {
       const std::lock_guard lock(mutex_);
-      move_surplus(0, Clock::time_point::max(), surplus);
+      move_surplus(0, Time::max(), surplus);
     }
     free_all(surplus);
   }
@@ -224,7 +233,7 @@ class LargeBlocks {
   struct Kept {
     void* block;
     std::size_t bytes;
-    Clock::time_point since;
+    Time since;
   };
 
   /// To 2 MB, or below that to a quarter of a power of two, so that blocks are found again.
@@ -253,7 +262,7 @@ class LargeBlocks {
 
   /// Moves the oldest blocks out until at most `limit` bytes are left, and all kept since before
   /// `oldest`. The newest stand in front.
-  void move_surplus(std::size_t limit, Clock::time_point oldest, std::list<Kept>& surplus) {
+  void move_surplus(std::size_t limit, Time oldest, std::list<Kept>& surplus) {
     while (!kept_.empty() && (statistics_.bytes_kept > limit || kept_.back().since < oldest)) {
       statistics_.bytes_kept -= kept_.back().bytes;
       surplus.splice(surplus.end(), kept_, std::prev(kept_.end()));
@@ -282,7 +291,7 @@ class LargeBlocks {
       bool done = false;
       {
         const std::lock_guard lock(mutex_);
-        move_surplus(limit_, Clock::now() - idle_time, surplus);
+        move_surplus(limit_, coarse_now() - idle_time, surplus);
         done = kept_.empty();
         if (done) sweeping_ = false;
       }

@@ -14,6 +14,9 @@ namespace {
 
 /// Fewer multiplications than these are done faster by one thread.
 constexpr std::int64_t serial_work = 1024 * 1024;
+/// A right side of fewer bytes is packed by every thread for itself: panels that another core has
+/// just written take longer to fetch than to pack.
+constexpr std::int64_t own_right_bytes = 1024 * 1024;
 
 ConstPlane plane_of(const Tensor& x) {
   const int last = x.ndim() - 1;
@@ -29,6 +32,24 @@ Axes<2> batch_of(const Tensor& a, const Tensor& b) {
   return axes;
 }
 
+void multiply_some(const ProductSize& size, const ProductOperands& first, const Axes<2>& batch,
+                   Range part, bool is_parallel);
+
+/// One product whose rows are shared out evenly.
+void multiply_by_rows(const ProductSize& size, const ProductOperands& x) {
+  const std::int64_t panel = size.kernel.tile_rows;
+  const std::int64_t rows = ceil_div(ceil_div(size.m, num_threads()), panel) * panel;
+  parallel_for(ceil_div(size.m, rows), [&](std::int64_t task) {
+    const Range here = part_of(size.m, rows, task);
+    ProductSize part = size;
+    part.m = here.count;
+    const ProductOperands own{shifted(x.a, here.first, 0), x.b,
+                              x.c + here.first * size.n * size.item()};
+    multiply_some(part, own, {}, {0, 1}, false);
+  });
+}
+
+/// The entries `part` of a batch.
 void multiply_some(const ProductSize& size, const ProductOperands& first, const Axes<2>& batch,
                    Range part, bool is_parallel) {
   const auto for_entries = [&](const auto& run) {
@@ -46,6 +67,9 @@ void multiply_some(const ProductSize& size, const ProductOperands& first, const 
     const VectorPlan plan(size, first, is_parallel);
     const Scratch buffer(static_cast<std::size_t>(plan.bytes()));
     for_entries([&](const ProductOperands& x) { plan(x, buffer.data()); });
+  } else if (is_parallel && size.n * size.k * size.item() <= own_right_bytes &&
+             size.m >= 4 * size.kernel.tile_rows * num_threads()) {
+    for_entries([&](const ProductOperands& x) { multiply_by_rows(size, x); });
   } else {
     const MatrixPlan plan(size, first, is_parallel);
     const Scratch shared(static_cast<std::size_t>(plan.shared_bytes()));

@@ -20,9 +20,7 @@ class EveryBinary : public testing::TestWithParam<const Binary*> {
   static Tensor call(const std::vector<Tensor>& x) { return (*GetParam())(x[0], x[1]); }
 };
 
-TEST_P(EveryBinary, HasTheSlopesOfItsDifferences) {
-  test::expect_differences(call, operands());
-}
+TEST_P(EveryBinary, HasTheSlopesOfItsDifferences) { test::expect_differences(call, operands()); }
 
 TEST_P(EveryBinary, HasTheSecondSlopesOfItsDifferences) {
   for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
@@ -37,12 +35,11 @@ TEST_P(EveryBinary, HasTheSecondSlopesOfItsDifferences) {
   }
 }
 
-TEST_P(EveryBinary, SkipsWhatAMaskHides) {
-  test::expect_nothing_leaks(call, operands());
-}
+TEST_P(EveryBinary, SkipsWhatAMaskHides) { test::expect_nothing_leaks(call, operands()); }
 
 std::string name_of(const testing::TestParamInfo<const Binary*>& info) { return info.param->name; }
-INSTANTIATE_TEST_SUITE_P(Rules, EveryBinary, testing::ValuesIn(test::differentiable(binary_ops)), name_of);
+INSTANTIATE_TEST_SUITE_P(Rules, EveryBinary, testing::ValuesIn(test::differentiable(binary_ops)),
+                         name_of);
 
 std::vector<Doubles> slopes(const Binary& op, const Doubles& x, const Doubles& y) {
   return test::gradients_of([&](const auto& given) { return op(given[0], given[1]); }, {x, y});

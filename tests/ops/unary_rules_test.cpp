@@ -54,7 +54,8 @@ TEST_P(EveryUnary, SkipsWhatAMaskHides) {
 }
 
 std::string name_of(const testing::TestParamInfo<const Unary*>& info) { return info.param->name; }
-INSTANTIATE_TEST_SUITE_P(Rules, EveryUnary, testing::ValuesIn(test::differentiable(unary_ops)), name_of);
+INSTANTIATE_TEST_SUITE_P(Rules, EveryUnary, testing::ValuesIn(test::differentiable(unary_ops)),
+                         name_of);
 
 TEST(UnaryRules, HeedParameters) {
   // No point lies where softplus and logit have their kinks, at 1/2, 1/4 and 3/4.

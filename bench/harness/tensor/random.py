@@ -57,5 +57,5 @@ ROWS: dict[str, dict[str, Row]] = {
     "multinomial": {
         "large": _random(lambda d: (d.uniform(0, 1, 100_000), d.size(1_000_000), True))
     },
-    "dropout": {"large": _random(lambda d: (d.normal(4096, 1024), 0.1))},
+    "dropout": {"large": _random(lambda d: (d.normal(4096, 1024), 0.1, True))},
 }
