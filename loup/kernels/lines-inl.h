@@ -85,6 +85,18 @@ HWY_INLINE void gather_row(D d, const T* x, Mask mask, std::int64_t count, T abs
   each(v);
 }
 
+/// How many elements of its rows a block has to look at: behind them a mask that all rows share is
+/// false, as that of padded sequences. In steps of four vectors, so that sums come out as from the
+/// same mask written out.
+template <class D>
+HWY_INLINE std::int64_t reach(D /*d*/, const Block& b) {
+  if (b.mask == nullptr || b.mask_row != 0 || b.mask_col != 1) return b.cols;
+  std::int64_t last = b.cols;
+  while (last > 0 && b.mask[last - 1] == 0) --last;
+  constexpr std::int64_t step = 4 * lanes<D>;
+  return std::min(b.cols, (last + step - 1) / step * step);
+}
+
 /// Writes value(i), a vector of the elements from i on, to all of a row. It may be asked for one
 /// vector beyond the end.
 template <class D, class Value, class T = hn::TFromD<D>>

@@ -16,6 +16,7 @@ struct LineBlock {
   std::int64_t out_row;
   bool streams;   // past the caches: for outputs that would only push other things out of them
   void* scratch;  // of row_scratch() or column_scratch() bytes
+  const void* given = nullptr;  // gradients: the results of the call, rows as far apart as out's
 };
 
 /// What is known of one line: the largest element and the sum of exponentials beside it, or a sum
@@ -33,7 +34,7 @@ struct LineKernel {
 
   // Lines that fit the caches, from one reading of them.
   void (*rows)(const LineBlock& block, const double* parameters);
-  void (*columns)(const LineBlock& block, const double* parameters);
+  void (*columns)(const LineBlock& block, const double* parameters);  // null: as longer ones
 
   // Longer ones: what is known of pieces is merged in order, then results are written from it.
   LineState (*empty)(const double* parameters);
@@ -52,6 +53,8 @@ LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols);
 enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
 /// Parameter: 1, or -1 for the softmax of -x.
 LOUP_EXPORT const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type);
+/// The gradients of lines from those of their results, which are `given`. Parameter: as above.
+LOUP_EXPORT const LineKernel& softmax_gradient_kernel(SoftmaxOp op, ComputeType type);
 /// Lines divided by their norm of an order. Parameters: the order, and the least divisor.
 LOUP_EXPORT const LineKernel& normalize_kernel(double order, ComputeType type);
 

@@ -92,6 +92,20 @@ struct Normalize {
     return !(divisor > 0) || parameters[0] < 0;
   }
 
+  /// Adds what the elements of v add to a norm: floats by halves.
+  template <class Wide>
+  static HWY_INLINE void add_terms(const Norm& norm, V v, Wide& low, [[maybe_unused]] Wide& high) {
+    const D d;
+    if constexpr (sizeof(T) == 8) {
+      low = hn::Add(low, norm.template term<T>(d, v));
+    } else {
+      widen<double>(d, v, [&](auto wide, std::int64_t at, auto part) HWY_ATTR {
+        Wide& sum = at == 0 ? low : high;
+        sum = hn::Add(sum, norm.template term<T>(wide, part));
+      });
+    }
+  }
+
   // --- rows ---
 
   template <class Mask>
@@ -102,17 +116,8 @@ struct Normalize {
       const hn::ScalableTag<double> wide;
       auto low = hn::Zero(wide);
       auto high = low;
-      const auto add = [&](V v) HWY_ATTR {
-        if constexpr (sizeof(T) == 8) {
-          low = hn::Add(low, norm.template term<T>(wide, v));
-        } else {
-          widen<double>(d, v, [&](auto dw, std::int64_t at, auto part) HWY_ATTR {
-            (at == 0 ? low : high) = hn::Add(at == 0 ? low : high, norm.template term<T>(dw, part));
-          });
-        }
-      };
       gather_row(d, x, mask, count, absent(parameters), scratch, same,
-                 [&](auto... v) HWY_ATTR { (add(v), ...); });
+                 [&](auto... v) HWY_ATTR { (add_terms(norm, v, low, high), ...); });
       return hn::GetLane(hn::SumOfLanes(wide, hn::Add(low, high)));
     } else {
       auto top = hn::Set(d, static_cast<T>(norm.empty()));
@@ -141,6 +146,9 @@ struct Normalize {
   static HWY_INLINE void for_each_row(const LineBlock& b, const double* parameters, Use use,
                                       Skip skip) {
     const Norm norm(parameters);
+    T* const scratch = static_cast<T*>(b.scratch);
+    const std::int64_t used = reach(D(), b.in);
+    std::fill(scratch + used, scratch + padded(D(), b.in.cols), T{0});
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
@@ -148,7 +156,7 @@ struct Normalize {
           continue;
         }
         const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        use(r, gather(norm, x, rows.mask(r), b.in.cols, static_cast<T*>(b.scratch), parameters));
+        use(r, gather(norm, x, rows.mask(r), used, scratch, parameters));
       }
     });
   }
@@ -188,25 +196,24 @@ struct Normalize {
     const Norm norm(parameters);
     std::fill_n(strip.sums, strip.stride, 0.0);
     std::fill_n(strip.tops, strip.stride, static_cast<T>(norm.empty()));
-    const auto add = [&](std::int64_t c, V v) HWY_ATTR {
-      if constexpr (!is_sum) {
-        const auto top = hn::Load(d, strip.tops + c);
-        hn::Store(Extreme::larger(norm.term(d, v), top), d, strip.tops + c);
+    // Rows are joined in registers before what is known of their columns is touched.
+    const auto add = [&](std::int64_t c, auto... v) HWY_ATTR {
+      if constexpr (is_sum) {
+        const hn::ScalableTag<double> wide;
+        constexpr std::int64_t W = lanes<decltype(wide)>;
+        auto low = hn::LoadU(wide, strip.sums + c);
+        auto high = sizeof(T) == 8 ? low : hn::LoadU(wide, strip.sums + c + W);
+        (add_terms(norm, v, low, high), ...);
+        hn::StoreU(low, wide, strip.sums + c);
+        if constexpr (sizeof(T) == 4) hn::StoreU(high, wide, strip.sums + c + W);
       } else {
-        const auto add_wide = [&](auto dw, std::int64_t at, auto part) HWY_ATTR {
-          double* const to = strip.sums + c + at;
-          hn::StoreU(hn::Add(hn::LoadU(dw, to), norm.template term<T>(dw, part)), dw, to);
-        };
-        if constexpr (sizeof(T) == 8) {
-          add_wide(d, 0, v);
-        } else {
-          widen<double>(d, v, add_wide);
-        }
+        auto top = hn::Load(d, strip.tops + c);
+        ((top = Extreme::larger(norm.term(d, v), top)), ...);
+        hn::Store(top, d, strip.tops + c);
       }
     };
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      gather_strip(d, b.in, rows, absent(parameters), strip, same,
-                   [&](std::int64_t c, auto... v) HWY_ATTR { (add(c, v), ...); });
+      gather_strip(d, b.in, rows, absent(parameters), strip, same, add);
     });
     if constexpr (!is_sum) std::copy_n(strip.tops, strip.stride, strip.sums);
   }

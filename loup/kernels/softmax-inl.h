@@ -143,6 +143,8 @@ struct Softmax {
   static void rows(const LineBlock& b, const double* parameters) {
     const Signed map(parameters);
     T* const scratch = static_cast<T*>(b.scratch);
+    const std::int64_t used = reach(D(), b.in);
+    std::fill(scratch + used, scratch + padded(D(), b.in.cols), absent);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
@@ -150,8 +152,8 @@ struct Softmax {
           continue;
         }
         const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        const T top = gather(x, rows.mask(r), b.in.cols, scratch, map);
-        write<!is_log>(b, r, {top, sum_exps<!is_log>(scratch, b.in.cols, top)});
+        const T top = gather(x, rows.mask(r), used, scratch, map);
+        write<!is_log>(b, r, {top, sum_exps<!is_log>(scratch, used, top)});
       }
     });
     finish_streaming(b);

@@ -58,7 +58,7 @@ class Run {
   std::int64_t narrowest() const { return 64 / item_; }
   bool fits() const {
     if (plan_.is_along) return plan_.line() <= resident_line;
-    return plan_.line() * 64 <= strip_bytes;
+    return kernel_.columns != nullptr && plan_.line() * 64 <= strip_bytes;
   }
 
   void run_resident() {
@@ -106,13 +106,15 @@ class Run {
           out_bytes(run.reader_.packs_out()
                         ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
                         : 0),
-          memory(packed_bytes + out_bytes +
+          given_bytes(run.reader_.packs_given() ? out_bytes : 0),
+          memory(packed_bytes + out_bytes + given_bytes +
                  (run.plan_.is_along ? kernels::row_scratch(cols)
                                      : kernels::column_scratch(rows, cols))) {}
     std::byte* packed() const { return memory.data(); }
     std::byte* out() const { return memory.data() + packed_bytes; }
-    std::byte* scratch() const { return memory.data() + packed_bytes + out_bytes; }
-    std::size_t packed_bytes, out_bytes;
+    std::byte* given() const { return out() + out_bytes; }
+    std::byte* scratch() const { return given() + given_bytes; }
+    std::size_t packed_bytes, out_bytes, given_bytes;
     Scratch memory;
   };
 
@@ -130,8 +132,11 @@ class Run {
                      const Buffers& buffers) const {
     const bool packs = reader_.packs_out();
     return {reader_.read(at, rows, cols, buffers.packed()),
-            packs ? buffers.out() : reader_.out_at(at), packs ? cols : reader_.out_row(), streams_,
-            buffers.scratch()};
+            packs ? buffers.out() : reader_.out_at(at),
+            packs ? cols : reader_.out_row(),
+            streams_,
+            buffers.scratch(),
+            reader_.read_given(at, rows, cols, buffers.given())};
   }
 
   void finish(const Offsets<3>& at, const LineBlock& b) const {
@@ -275,6 +280,7 @@ LineReader::LineReader(const LinePlan& plan, const LineOperands& operands, DType
       x_(operands.x.raw_data()),
       mask_(operands.mask != nullptr ? operands.mask->raw_data() : nullptr),
       out_(operands.out.raw_data()),
+      given_(operands.given != nullptr ? operands.given->raw_data() : nullptr),
       x_type_(operands.x.dtype()),
       mask_type_(operands.mask != nullptr ? operands.mask->dtype() : DType::boolean),
       out_type_(operands.out.dtype()),
@@ -335,6 +341,15 @@ Block LineReader::read(const Offsets<3>& at, std::int64_t rows, std::int64_t col
 
 std::byte* LineReader::out_at(const Offsets<3>& at) const {
   return out_ + at[line_out] * item_bytes(out_type_);
+}
+
+const std::byte* LineReader::read_given(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
+                                        std::byte* packed) const {
+  if (given_ == nullptr) return nullptr;
+  const std::byte* const from = given_ + at[line_out] * item_bytes(out_type_);
+  if (!packs_out()) return from;
+  kernels::copy_plane({packed, type_, cols, 1}, {from, out_type_, out_row(), 1}, rows, cols);
+  return packed;
 }
 
 void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,

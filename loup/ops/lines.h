@@ -36,6 +36,7 @@ struct LineOperands {
   const Tensor* mask;
   DType cast;  // what x is converted to first
   const Tensor& out;
+  const Tensor* given = nullptr;  // for LineBlock::given: of the layout and dtype of `out`
 };
 
 /// Reads blocks of a plan's operands, converting and gathering what kernels cannot read as it is.
@@ -57,12 +58,17 @@ class LOUP_EXPORT LineReader {
   void write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
                  const std::byte* packed) const;
   std::int64_t out_row() const { return plan_.rows.step[line_out]; }
+  /// What was given beside x, or null; it lies in `packed` where results do.
+  const std::byte* read_given(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
+                              std::byte* packed) const;
+  bool packs_given() const { return given_ != nullptr && packs_out(); }
 
  private:
   const LinePlan& plan_;
   const std::byte* x_;
   const std::byte* mask_;
   std::byte* out_;
+  const std::byte* given_;
   DType x_type_, mask_type_, out_type_;
   DType cast_;  // what elements are converted to first
   DType type_;  // what the kernel reads and writes

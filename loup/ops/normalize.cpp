@@ -33,6 +33,24 @@ DType floating_result(const char* operation, const Tensor& x, std::optional<DTyp
   return dtype.value_or(x.dtype());
 }
 
+std::uint32_t bit_of(const Tensor& x, int dim) {
+  return x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(dim);
+}
+
+/// What the rules of the softmax family compute, read and written once: for gradients of which
+/// nobody will ask a gradient.
+Tensor softmax_gradient(kernels::SoftmaxOp op, double sign, const SoftmaxRecord& call,
+                        const Tensor& g) {
+  Tensor out = empty(g.shape(), call.output.dtype());
+  if (out.size() == 0) return out;
+  const Tensor* const mask = call.mask ? &*call.mask : nullptr;
+  const LinePlan plan =
+      make_line_plan(g.layout(), mask != nullptr ? &mask->layout() : nullptr, bit_of(g, call.dim));
+  run_lines(kernels::softmax_gradient_kernel(op, compute_type(out.dtype())), plan,
+            {g, mask, out.dtype(), out, &call.output}, &sign);
+  return out;
+}
+
 Tensor sum_along(const Tensor& x, const Dims& dims, const std::optional<Tensor>& mask) {
   return reduce(sum_spec, x, dims, {.mask = mask ? &*mask : nullptr, .keepdim = true});
 }
@@ -47,8 +65,8 @@ Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
   if (arguments.mask != nullptr) mask = mask_as(spec.name, x, *arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
-    const std::uint32_t dims = x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(along);
-    const LinePlan plan = make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, dims);
+    const LinePlan plan =
+        make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bit_of(x, along));
     run_lines(kernels::softmax_kernel(spec.kernel, compute_type(dtype)), plan,
               {x, mask ? &*mask : nullptr, dtype, out}, &spec.sign);
   }
@@ -151,14 +169,23 @@ Gradient along_lines(const Tensor& value, const std::optional<Tensor>& mask, con
 }
 
 Tensor softmax(const SoftmaxRecord& call, const Tensor& g) {
+  if (!autograd::is_recording()) {
+    return softmax_gradient(kernels::SoftmaxOp::softmax, 1, call, g);
+  }
   return call.output * (g - sum_along(g * call.output, call.dim, call.mask));
 }
 
 Tensor softmin(const SoftmaxRecord& call, const Tensor& g) {
+  if (!autograd::is_recording()) {
+    return softmax_gradient(kernels::SoftmaxOp::softmax, -1, call, g);
+  }
   return call.output * (sum_along(g * call.output, call.dim, call.mask) - g);
 }
 
 Tensor log_softmax(const SoftmaxRecord& call, const Tensor& g) {
+  if (!autograd::is_recording()) {
+    return softmax_gradient(kernels::SoftmaxOp::log_softmax, 1, call, g);
+  }
   const Tensor shares = ops::exp(call.output);
   const Tensor result = g - shares * sum_along(g, call.dim, call.mask);
   // Of elements that are all -inf there is nothing to share.

@@ -1,6 +1,7 @@
 #include "loup/ops/scan.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -8,9 +9,11 @@
 #include "loup/base/parallel.h"
 #include "loup/memory/scratch.h"
 #include "loup/ops/copy.h"
+#include "loup/ops/join.h"
 #include "loup/ops/lines.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/select.h"
+#include "loup/ops/shape.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/create.h"
 
@@ -172,6 +175,33 @@ class ScanRun {
   std::int64_t parts_, blocks_;
 };
 
+/// The gradient of running products as a product of two: of what comes before an element, and of
+/// s[i] = g[i] + x[i + 1] s[i + 1]. Nothing is divided by, so its own gradients are right beside
+/// zeros, too.
+Tensor cumprod_by_parts(const ScanRecord& call, const Tensor& x, const Tensor& g) {
+  if (x.ndim() == 0) return g;
+  const int dim = call.dim;
+  const auto turned = [&](const Tensor& t) { return call.reversed ? flip(t, dim) : t; };
+  const std::int64_t count = x.shape()[dim];
+  const auto part = [dim](const Tensor& t, std::int64_t start, std::int64_t length) {
+    return narrow(t, dim, start, length);
+  };
+  const Tensor y = turned(call.output);
+  const std::array before{ones_like(part(y, 0, 1)), part(y, 0, count - 1)};
+
+  // By doubling: s has the terms of the next `step` elements, which products are made of as well.
+  Tensor s = turned(g);
+  Tensor products = part(turned(x), 1, count - 1);
+  for (std::int64_t step = 1; step < count; step *= 2) {
+    const std::int64_t rest = count - step;
+    const std::array joined{part(s, 0, rest) + products * part(s, step, rest), part(s, rest, step)};
+    s = cat(joined, dim);
+    if (rest <= step) break;
+    products = part(products, 0, rest - step) * part(products, step, rest - step);
+  }
+  return turned(cat(before, dim) * s);
+}
+
 }  // namespace
 
 Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineArguments& arguments,
@@ -222,9 +252,11 @@ Tensor cumprod(const ScanRecord& call, const Tensor& g) {
     return scan(cumsum_spec, g * products, call.dim, {}, !call.reversed);
   };
   const Tensor x = call.mask ? where(*call.mask, call.input, 1) : call.input;
-  const Tensor usual = gathered(call.output) / x;
   const Tensor is_zero = x.detach() == 0;
-  if (!any("cumprod", is_zero, {}, false).item<bool>()) return usual;
+  const bool has_zeros = any("cumprod", is_zero, {}, false).item<bool>();
+  if (has_zeros && autograd::is_recording()) return cumprod_by_parts(call, x, g);
+  const Tensor usual = gathered(call.output) / x;
+  if (!has_zeros) return usual;
   // Behind the first zero all products are 0, but its own gradient is made of what they would be
   // without it, up to the second.
   const Tensor zeros = scan(cumsum_spec, is_zero, call.dim, {}, call.reversed);

@@ -9,18 +9,22 @@
 #include "loup/autograd/node.h"
 #include "loup/masked/ops.h"
 #include "loup/memory/pool.h"
+#include "loup/ops/copy.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/random.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
 namespace {
 
+using test::bits_of;
 using test::elements;
 using test::expect_error;
 using test::grad_of;
 using test::leaf;
+using test::Random;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
@@ -36,6 +40,13 @@ void expect_elements(const Tensor& got, const std::vector<double>& wanted) {
       EXPECT_DOUBLE_EQ(values[i], wanted[i]) << i;
     }
   }
+}
+
+/// The gradient of x where that of the result is x itself.
+Tensor grad_with(const Normalization& op, const Tensor& values, const Tensor& mask) {
+  const Tensor x = leaf(ops::clone(values));
+  autograd::backward(op(x, 1, {.mask = mask}), {.gradient = values});
+  return autograd::grad(x).value();
 }
 
 TEST(MaskedSoftmax, GivesZeroWhereTheMaskHides) {
@@ -100,6 +111,33 @@ TEST(MaskedSoftmax, OfAMaskedTensorKeepsItsMask) {
   const MaskedTensor got = softmax(x, 0, {.mask = tensor({true, true, false})});
   expect_elements(got.get_data(), {1, 0, 0});
   EXPECT_EQ(elements<bool>(got.get_mask()), (std::vector<bool>{true, false, false}));
+}
+
+/// A mask of padded sequences, shared by all rows.
+Tensor padding(std::int64_t length, std::int64_t count) {
+  const Tensor mask = zeros({count}, DType::boolean);
+  for (std::int64_t i = 0; i < length; ++i) mask.set({i}, i % 7 != 3);
+  return mask;
+}
+
+TEST(MaskedSoftmax, OfPaddedRowsHasTheBitsOfTheMaskWrittenOut) {
+  constexpr std::int64_t count = 333;
+  Random random(11);
+  Tensor x = empty({5, count});
+  for (float& value : x.data<float>()) value = static_cast<float>(4 * random.fraction());
+  for (const std::int64_t length : {0, 1, 64, 65, 200, 332, 333}) {
+    const Tensor mask = padding(length, count);
+    const Tensor whole = ops::clone(ops::expand(mask, x.shape()));
+    for (const Normalization* const op : {&softmax, &log_softmax, &softmin}) {
+      EXPECT_EQ(bits_of((*op)(x, 1, {.mask = mask})), bits_of((*op)(x, 1, {.mask = whole})))
+          << op->name << ' ' << length;
+      EXPECT_EQ(bits_of(grad_with(*op, x, mask)), bits_of(grad_with(*op, x, whole)))
+          << op->name << ' ' << length;
+    }
+    EXPECT_EQ(bits_of(normalize(x, 2, 1, {.mask = mask})),
+              bits_of(normalize(x, 2, 1, {.mask = whole})))
+        << length;
+  }
 }
 
 TEST(MaskedSoftmax, AllocatesNothingOfTheSizeOfItsInput) {
