@@ -18,6 +18,7 @@
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/op.h"
 #include "loup/masked/ops.h"
+#include "loup/masked/ranks.h"
 #include "loup/memory/map_allocator.h"
 #include "loup/memory/map_error.h"
 #include "loup/memory/map_flags.h"

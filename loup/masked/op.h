@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "loup/masked/masked_tensor.h"
+#include "loup/masked/ranks.h"
 #include "loup/ops/reduce.h"
 
 // Families of masked operators. A family fixes the signature; an operator is a constexpr value of
@@ -35,6 +36,7 @@ struct LOUP_EXPORT Reduction : ops::ReduceSpec {
 };
 
 /// Any operator of the library.
-using Op = std::variant<const Reduction*>;
+using Op = std::variant<const Reduction*, const Median*, const Quantile*, const Histogram*,
+                        const Covariance*, const Correlation*, const WeightedMean*>;
 
 }  // namespace loup::masked

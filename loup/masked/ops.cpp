@@ -28,6 +28,28 @@ OpInfo describe(const Reduction& op) {
           .fully_masked = fmt::format("{}", value)};
 }
 
+/// An operator of which the list says all there is to know.
+template <class Family>
+OpInfo describe_rank(const Family& op, const char* integer_result, const char* fully_masked,
+                     bool is_differentiable = true) {
+  return {.name = op.name,
+          .family = Family::family,
+          .summary = op.summary,
+          .signature = Family::signature,
+          .aliases = {},
+          .is_masked = true,
+          .is_differentiable = is_differentiable,
+          .is_in_place = false,
+          .integer_result = integer_result,
+          .fully_masked = fully_masked};
+}
+OpInfo describe(const Median& op) { return describe_rank(op, "int32", "nan"); }
+OpInfo describe(const Quantile& op) { return describe_rank(op, "float32", "nan"); }
+OpInfo describe(const Histogram& op) { return describe_rank(op, "int64", "0", false); }
+OpInfo describe(const Covariance& op) { return describe_rank(op, "float32", "nan"); }
+OpInfo describe(const Correlation& op) { return describe_rank(op, "float32", "nan"); }
+OpInfo describe(const WeightedMean& op) { return describe_rank(op, "float32", "nan"); }
+
 /// Unary or Binary.
 template <class Family>
 OpInfo describe(const Family& op) {

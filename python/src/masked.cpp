@@ -7,6 +7,7 @@
 #include "loup/base/error.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/ops.h"
+#include "masked_ranks.h"
 
 namespace loup::python {
 
@@ -88,15 +89,24 @@ void define(Scope& scope, const masked::Reduction& op, const char* input, const 
       "keepdims"_a.none() = nb::none(), nb::sig(signature.c_str()), op.summary);
 }
 
+/// Where the outputs of one operator are masked.
+Tensor mask_of(const masked::Reduction& op, const Tensor& x, const ReduceCall& call) {
+  return op.output_mask(x, call.dims, call.options());
+}
+template <class Op>
+Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
+  return rank_mask(op, x, call.dims, call.keepdim, call.options().mask);
+}
+
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask) {
   const ReduceCall call("output_mask", dim, keepdim, nb::none(), mask, nb::none(), nb::none());
   const TensorArgument x("output_mask", input);
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
-        [&](const masked::Reduction* reduction) -> std::optional<Tensor> {
-          if (name != reduction->name) return std::nullopt;
-          return reduction->output_mask(*x, call.dims, call.options());
+        [&](const auto* described) -> std::optional<Tensor> {
+          if (name != described->name) return std::nullopt;
+          return mask_of(*described, *x, call);
         },
         op);
     if (answer) return *answer;
@@ -213,11 +223,15 @@ void bind_masked(nb::module_& m) {
   auto masked_tensor = nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>());
   for (const masked::Op& any : masked::all_ops) {
     std::visit(
-        [&](const auto* op) {
-          define(functions, *op, "input: object", "typing.Any", "input"_a.none());
-          define(m, *op, "input: object", "typing.Any", "input"_a.none());
-          define(tensor, *op, "self", "Tensor");
-          define(masked_tensor, *op, "self", "MaskedTensor");
+        [&]<class Family>(const Family* op) {
+          if constexpr (requires { define_rank(RankScopes{functions, m}, *op); }) {
+            define_rank({functions, m}, *op);
+          } else {
+            define(functions, *op, "input: object", "typing.Any", "input"_a.none());
+            define(m, *op, "input: object", "typing.Any", "input"_a.none());
+            define(tensor, *op, "self", "Tensor");
+            define(masked_tensor, *op, "self", "MaskedTensor");
+          }
         },
         any);
   }
