@@ -191,21 +191,27 @@ Operands make_operands(const Case& c) {
   return result;
 }
 
+std::vector<masked::Op> reductions() {
+  std::vector<masked::Op> result;
+  for (const masked::Op& op : masked::all_ops) {
+    if (std::holds_alternative<const masked::Reduction*>(op)) result.push_back(op);
+  }
+  return result;
+}
+
+const masked::Reduction& reduction(const masked::Op& op) {
+  return *std::get<const masked::Reduction*>(op);
+}
+
 Tensor call(const masked::Op& op, const Case& c, const Operands& operands) {
-  return std::visit(
-      [&](const auto* described) {
-        return (*described)(operands.x, c.dims,
-                            {.mask = operands.mask, .keepdim = c.keepdim, .dtype = c.cast});
-      },
-      op);
+  return reduction(op)(operands.x, c.dims,
+                       {.mask = operands.mask, .keepdim = c.keepdim, .dtype = c.cast});
 }
 
 std::string name_of(const masked::Op& op) {
   return std::visit([](const auto* described) { return std::string(described->name); }, op);
 }
 
-bool is_differentiable(const masked::Op& op) {
-  return std::visit([](const auto* described) { return described->backward != nullptr; }, op);
-}
+bool is_differentiable(const masked::Op& op) { return reduction(op).backward != nullptr; }
 
 }  // namespace loup::test

@@ -62,6 +62,10 @@ Operands make_operands(const Case& c);
 /// Every dim set that a tensor of this rank is reduced over: unsorted, negative, all.
 std::vector<Dims> dim_sets(int ndim);
 
+/// The operators of the family that the tests over all reductions run for.
+std::vector<masked::Op> reductions();
+const masked::Reduction& reduction(const masked::Op& op);
+
 Tensor call(const masked::Op& op, const Case& c, const Operands& operands);
 std::string name_of(const masked::Op& op);
 bool is_differentiable(const masked::Op& op);

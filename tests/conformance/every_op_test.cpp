@@ -20,8 +20,7 @@ namespace {
 using Bits = std::vector<std::byte>;
 
 DType result_dtype(const masked::Op& op, const Case& c) {
-  return c.cast.value_or(
-      std::visit([&](const auto* described) { return described->result(c.dtype); }, op));
+  return c.cast.value_or(reduction(op).result(c.dtype));
 }
 
 /// The counted elements of every slice, converted to `dtype` first, in the order of the outputs.
@@ -180,11 +179,9 @@ TEST_P(EveryOp, GivesTheSameBitsOnEveryInstructionSet) {
 TEST_P(EveryOp, TellsByItsOutputMaskWhereSomethingCounts) {
   for_each_case(small_cases(), [&](const Case& c) {
     const Operands operands = make_operands(c);
-    const Tensor got = std::visit(
-        [&](const auto* op) {
-          return op->output_mask(operands.x, c.dims, {.mask = operands.mask, .keepdim = c.keepdim});
-        },
-        GetParam());
+    const Tensor got =
+        reduction(GetParam())
+            .output_mask(operands.x, c.dims, {.mask = operands.mask, .keepdim = c.keepdim});
     ASSERT_EQ(got.dtype(), DType::boolean);
     ASSERT_EQ(got.shape(), expected_shape(c));
     const auto slices = counted_slices<double>(c, operands, DType::f64);
@@ -198,18 +195,11 @@ TEST_P(EveryOp, GivesAMaskedTensorTheSameDataAndTheOutputMask) {
     if (c.number % 4 != 0) return;
     const Operands operands = make_operands(c);
     const Tensor mask = operands.whole_mask();
-    const auto got = std::visit(
-        [&](const auto* op) {
-          return (*op)(as_masked_tensor(operands.x, mask), c.dims,
-                       {.keepdim = c.keepdim, .dtype = c.cast});
-        },
-        GetParam());
+    const auto got = reduction(GetParam())(as_masked_tensor(operands.x, mask), c.dims,
+                                           {.keepdim = c.keepdim, .dtype = c.cast});
     const Tensor plain = call(GetParam(), c, {operands.x, mask});
-    const Tensor valid = std::visit(
-        [&](const auto* op) {
-          return op->output_mask(operands.x, c.dims, {.mask = mask, .keepdim = c.keepdim});
-        },
-        GetParam());
+    const Tensor valid =
+        reduction(GetParam()).output_mask(operands.x, c.dims, {.mask = mask, .keepdim = c.keepdim});
     ASSERT_EQ(got.shape(), plain.shape());
     ASSERT_EQ(bits_of(got.get_mask()), bits_of(valid));
     ASSERT_EQ(bits_of(got.get_data()), bits_of(plain));
@@ -229,7 +219,7 @@ TEST_P(EveryOp, RefusesAFloatMask) {
                DTypeError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Conformance, EveryOp, testing::ValuesIn(masked::all_ops), op_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance, EveryOp, testing::ValuesIn(reductions()), op_test_name);
 
 }  // namespace
 }  // namespace loup::test
