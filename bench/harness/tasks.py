@@ -7,13 +7,14 @@ from typing import Any
 
 from .case import Entry
 from .masked import contest as masked
+from .masked import ranks
 from .shm import contest as shm
 from .tensor import contest as tensor
 
 
 def of_op(op: dict[str, Any]) -> list[Entry]:
     """Return the tasks of one op, as the library lists it."""
-    return [*masked.entries(op), *tensor.entries(op)]
+    return [*masked.entries(op), *ranks.entries(op), *tensor.entries(op)]
 
 
 def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:
