@@ -30,9 +30,11 @@ Tensor medians(const Tensor& x, const Tensor* mask, int dim, DType dtype, Hidden
     if (keys.count > 0 && !keys.has_nan) {
       return kernels::write_key(dtype, keys.at((keys.count - 1) / 2), own);
     }
-    if (!is_floating(dtype)) is_any_hidden.store(true, std::memory_order_relaxed);
+    const bool has_nan = is_floating(dtype);
+    if (!has_nan) is_any_hidden.store(true, std::memory_order_relaxed);
     visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-      *reinterpret_cast<T*>(own) = convert<T>(std::numeric_limits<double>::quiet_NaN());
+      *reinterpret_cast<T*>(own) =
+          convert<T>(has_nan ? std::numeric_limits<double>::quiet_NaN() : 0.0);
     });
   });
   if (is_any_hidden && hidden == Hidden::error) {
