@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "loup/base/error.h"
+
 namespace loup::python {
 
 using namespace nb::literals;
