@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <nanobind/stl/string_view.h>
 
 #include "loup/base/error.h"
 

@@ -87,7 +87,7 @@ def test_median_of_long_and_short_lines(shape: tuple[int, ...], share: float) ->
 
 def test_median_is_the_same_on_any_number_of_threads() -> None:
     x, mask = values((700, 900), "float32"), mask_for((700, 900))
-    before = loup.get_num_threads()
+    before = loup.num_threads()
     results = []
     for threads in (1, 2, 7):
         loup.set_num_threads(threads)
@@ -118,7 +118,7 @@ def test_median_where_nothing_counts() -> None:
         ValueError, match=r"^median: expected an element .* got a line that is fully"
     ):
         masked.median(np.ones((2, 3), np.int32), mask=none)
-    result = loup.MaskedTensor(loup.ones(2, 3, dtype="int32"), loup.asarray(none)).median()
+    result = loup.MaskedTensor(loup.ones((2, 3), dtype="int32"), loup.asarray(none)).median()
     assert numpy_of(result.get_data()).tolist() == [0, 0]
     assert numpy_of(result.get_mask()).tolist() == [False, False]
 
@@ -186,7 +186,7 @@ def test_quantile_of_all_elements(view: str) -> None:
 def test_quantile_of_a_long_line() -> None:
     x, mask = values((1_000_003,), "float32"), mask_for((1_000_003,))
     expected = np.quantile(x[mask].astype(np.float64), [0.001, 0.5, 0.9])
-    before = loup.get_num_threads()
+    before = loup.num_threads()
     for threads in (1, 2, 7):
         loup.set_num_threads(threads)
         result = masked.quantile(x, [0.001, 0.5, 0.9], mask=mask)
