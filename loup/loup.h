@@ -21,6 +21,7 @@
 #include "loup/masked/op.h"
 #include "loup/masked/ops.h"
 #include "loup/masked/reductions.h"
+#include "loup/masked/ranks.h"
 #include "loup/memory/map_allocator.h"
 #include "loup/memory/map_error.h"
 #include "loup/memory/map_flags.h"

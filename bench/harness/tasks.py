@@ -7,14 +7,15 @@ from typing import Any
 
 from .case import Entry
 from .masked import contest as masked
-from .masked import lines
+from .masked import lines, ranks
 from .shm import contest as shm
 from .tensor import contest as tensor
 
 
 def of_op(op: dict[str, Any]) -> list[Entry]:
     """Return the tasks of one op, as the library lists it."""
-    return [*masked.entries(op), *lines.entries(op), *tensor.entries(op)]
+    masked_entries = (*masked.entries(op), *lines.entries(op), *ranks.entries(op))
+    return [*masked_entries, *tensor.entries(op)]
 
 
 def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:

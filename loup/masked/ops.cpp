@@ -16,16 +16,19 @@ namespace loup::masked {
 
 namespace {
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
 /// A masked operator that gives `hidden` where nothing counts.
 template <class Family>
-OpInfo describe_masked(const Family& op, const char* integer_result, double hidden) {
+OpInfo describe_masked(const Family& op, const char* integer_result, double hidden,
+                       bool is_differentiable = true) {
   return {.name = op.name,
           .family = Family::family,
           .summary = op.summary,
           .signature = Family::signature,
           .aliases = {},
           .is_masked = true,
-          .is_differentiable = true,
+          .is_differentiable = is_differentiable,
           .is_in_place = false,
           .integer_result = integer_result,
           .fully_masked = fmt::format("{}", hidden)};
@@ -63,6 +66,13 @@ OpInfo describe(const Scan& op) { return describe_masked(op, "int64", op.hidden)
 OpInfo describe(const LogAddExp& op) {
   return describe_masked(op, "error", -std::numeric_limits<double>::infinity());
 }
+
+OpInfo describe(const Median& op) { return describe_masked(op, "int32", nan); }
+OpInfo describe(const Quantile& op) { return describe_masked(op, "float32", nan); }
+OpInfo describe(const Histogram& op) { return describe_masked(op, "int64", 0, false); }
+OpInfo describe(const Covariance& op) { return describe_masked(op, "float32", nan); }
+OpInfo describe(const Correlation& op) { return describe_masked(op, "float32", nan); }
+OpInfo describe(const WeightedMean& op) { return describe_masked(op, "float32", nan); }
 
 /// Unary or Binary.
 template <class Family>

@@ -125,11 +125,30 @@ inline constexpr NormDivision normalize{
 inline constexpr LogAddExp logaddexp{.name = "logaddexp",
                                      .summary = "log(exp(x) + exp(y)) of what counts of the two."};
 
+inline constexpr Median median{
+    .name = "median",
+    .summary = "The lower middle of the elements that count, when they are sorted."};
+inline constexpr Quantile quantile{
+    .name = "quantile",
+    .summary = "What stands at places of the sorted elements that count, from 0 to 1."};
+inline constexpr Histogram histogram{
+    .name = "histogram", .summary = "How many of the elements that count lie in each bin."};
+inline constexpr Covariance cov{
+    .name = "cov", .summary = "Covariances of rows, over the observations that count in both."};
+inline constexpr Correlation corrcoef{
+    .name = "corrcoef",
+    .summary = "Correlations of rows, over the observations that count in both."};
+inline constexpr WeightedMean weighted_mean{
+    .name = "weighted_mean",
+    .summary = "The mean of the elements that count, each as often as its weight says."};
+
 inline constexpr std::array all_ops = {
-    Op{&sum},         Op{&prod},      Op{&mean},      Op{&amax},   Op{&amin},    Op{&argmax},
-    Op{&argmin},      Op{&logsumexp}, Op{&any},       Op{&all},    Op{&count},   Op{&var},
-    Op{&std},         Op{&norm},      Op{&max},       Op{&min},    Op{&minmax},  Op{&softmax},
-    Op{&log_softmax}, Op{&softmin},   Op{&normalize}, Op{&cumsum}, Op{&cumprod}, Op{&logaddexp}};
+    Op{&sum},       Op{&prod},      Op{&mean},      Op{&amax},        Op{&amin},
+    Op{&argmax},    Op{&argmin},    Op{&logsumexp}, Op{&any},         Op{&all},
+    Op{&count},     Op{&var},       Op{&std},       Op{&norm},        Op{&max},
+    Op{&min},       Op{&minmax},    Op{&softmax},   Op{&log_softmax}, Op{&softmin},
+    Op{&normalize}, Op{&cumsum},    Op{&cumprod},   Op{&logaddexp},   Op{&median},
+    Op{&quantile},  Op{&histogram}, Op{&cov},       Op{&corrcoef},    Op{&weighted_mean}};
 
 /// What the documentation says of an operator, masked or one of the tensor's own.
 struct OpInfo {

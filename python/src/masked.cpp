@@ -7,8 +7,7 @@
 #include "loup/base/error.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/masked/ops.h"
-#include "masked_lines.h"
-#include "masked_reductions.h"
+#include "masked_define.h"
 
 namespace loup::python {
 
@@ -16,42 +15,22 @@ using namespace nb::literals;
 
 namespace {
 
-/// Where the outputs of one operator are masked.
-template <class Op>
-  requires requires(const Op& op, const Tensor& x) { op.output_mask(x, Dims{}); }
-Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
-  if constexpr (std::is_same_v<Op, masked::NormDivision>) {
-    return op.output_mask(x, call.dims, {.mask = call.mask_copy(), .dtype = {}});
-  } else {
-    return op.output_mask(x, call.dims, {.mask = call.mask_copy(), .keepdim = call.keepdim});
-  }
-}
-template <class Op>
-Tensor mask_of(const Op& op, const Tensor& x, const ReduceCall& call) {
-  if (call.dims.size() != 1) {
-    throw_type_error("output_mask: expected dim as an int for {}, got {} dims", op.name,
-                     call.dims.size());
-  }
-  return op.output_mask(x, call.dims[0], {.mask = call.options().mask, .dtype = {}});
-}
-
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask, nb::handle other, nb::handle input_mask,
                    nb::handle other_mask) {
-  const ReduceCall call("output_mask", false, dim, keepdim, nb::none(), mask, nb::none(),
-                        nb::none());
   const TensorArgument x("output_mask", input);
+  const MaskQuery query{.x = *x,
+                        .dims = dims_from("output_mask", dim),
+                        .keepdim = flag_from("output_mask", "keepdim", keepdim),
+                        .mask = optional_tensor("output_mask", mask),
+                        .other = other,
+                        .input_mask = input_mask,
+                        .other_mask = other_mask};
   for (const masked::Op& op : masked::all_ops) {
     const auto answer = std::visit(
-        [&]<class Family>(const Family* described) -> std::optional<Tensor> {
+        [&](const auto* described) -> std::optional<Tensor> {
           if (name != described->name) return std::nullopt;
-          if constexpr (std::is_same_v<Family, masked::LogAddExp>) {
-            const TensorArgument y("output_mask", other);
-            return described->output_mask(
-                *x, *y, log_add_exp_options(*described, nb::none(), input_mask, other_mask, mask));
-          } else {
-            return mask_of(*described, *x, call);
-          }
+          return mask_of(*described, query);
         },
         op);
     if (answer) return *answer;
@@ -167,20 +146,8 @@ void bind_masked(nb::module_& m) {
   // Users find them in loup.masked, so that is where they say they come from.
   nb::module_ functions = m.def_submodule("_masked_ops", "The masked operators.");
   functions.attr("__name__") = "loup.masked";
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
-  auto masked_tensor = nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>());
   for (const masked::Op& any : masked::all_ops) {
-    std::visit(
-        [&](const auto* op) {
-          define_masked(functions, *op, "input: object", "typing.Any", "input"_a.none());
-          define_masked(masked_tensor, *op, "self", "MaskedTensor");
-          // loup.logaddexp and the method of Tensor are the operator without masks.
-          if constexpr (!std::is_same_v<decltype(op), const masked::LogAddExp*>) {
-            define_masked(m, *op, "input: object", "typing.Any", "input"_a.none());
-            define_masked(tensor, *op, "self", "Tensor");
-          }
-        },
-        any);
+    std::visit([&](const auto* op) { define_masked({functions, m}, *op); }, any);
   }
 }
 

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bindings.h"
+#include "loup/masked/op.h"
+
+// How masked operators become Python functions and methods. Each family has its own source.
+
+namespace loup::python {
+
+// --- arguments ---
+
+/// The default of an argument that has two spellings, so that one knows whether it was given.
+inline nb::object absent() { return nb::ellipsis(); }
+inline bool is_absent(nb::handle object) { return object.is(nb::handle(Py_Ellipsis)); }
+
+/// The one of two spellings that was given, ours or NumPy's; absent() when none was.
+nb::handle either(const char* operation, const char* ours, nb::handle first, const char* theirs,
+                  nb::handle second);
+/// None and absent() are false.
+bool flag_from(const char* operation, const char* argument, nb::handle object);
+bool keepdim_from(const char* operation, nb::handle keepdim, nb::handle keepdims);
+/// A Python number or what can stand for one; arrays and bool are none.
+bool is_number(nb::handle object);
+double real_from(const char* operation, const char* argument, nb::handle object);
+/// None means absent.
+std::optional<Tensor> optional_tensor(const char* operation, nb::handle object);
+
+/// What output_mask() was asked, converted.
+struct MaskQuery {
+  const Tensor& x;
+  Dims dims;
+  bool keepdim;
+  std::optional<Tensor> mask;
+  // Of operators with two operands.
+  nb::handle other;
+  nb::handle input_mask;
+  nb::handle other_mask;
+
+  /// The only dim, for operators that take one.
+  std::int64_t dim(const char* operation) const;
+};
+
+// --- definitions ---
+
+/// Where an operator is added: two modules, and the classes of its input.
+struct MaskedScopes {
+  nb::module_& functions;  // loup.masked
+  nb::module_& module;     // loup
+};
+
+/// Adds `f` to both modules and as a method to both classes. `rest` is the signature behind the
+/// input, `result` the type of the result with {0} where the class of the input stands.
+template <class Op, class F, class... Extra>
+void define_everywhere(const MaskedScopes& scopes, const Op& op, const std::string& rest,
+                       const char* result, const F& f, const Extra&... extra) {
+  const auto signature = [&](const char* input, const char* own) {
+    return fmt::format("def {}({}{}) -> {}", op.name, input, rest,
+                       fmt::format(fmt::runtime(result), own));
+  };
+  const std::string function = signature("input: object", "typing.Any");
+  for (nb::module_* const module : {&scopes.functions, &scopes.module}) {
+    module->def(op.name, f, nb::arg("input").none(), extra..., nb::sig(function.c_str()),
+                op.summary);
+  }
+  const std::string method = signature("self", "Tensor");
+  nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>())
+      .def(op.name, f, extra..., nb::sig(method.c_str()), op.summary);
+  const std::string masked_method = signature("self", "MaskedTensor");
+  nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>())
+      .def(op.name, f, extra..., nb::sig(masked_method.c_str()), op.summary);
+}
+
+/// Calls `call(x)` with a MaskedTensor or with anything that becomes a tensor; `cast` makes the
+/// result a Python object.
+template <class Call, class Cast>
+nb::object with_input(const char* operation, nb::handle input, const Call& call, const Cast& cast) {
+  if (const MaskedTensor* x = masked_tensor_in(input)) {
+    return cast(without_gil(x->size(), [&] { return call(*x); }));
+  }
+  const TensorArgument x(operation, input);
+  return cast(without_gil(x->size(), [&] { return call(*x); }));
+}
+template <class Call>
+nb::object with_input(const char* operation, nb::handle input, const Call& call) {
+  return with_input(operation, input, call,
+                    [](auto&& result) { return nb::cast(std::forward<decltype(result)>(result)); });
+}
+
+// Adds an operator of a family wherever users look for it. (masked_reductions.cpp)
+void define_masked(const MaskedScopes& scopes, const masked::Reduction& op);
+void define_masked(const MaskedScopes& scopes, const masked::Deviation& op);
+void define_masked(const MaskedScopes& scopes, const masked::Norm& op);
+void define_masked(const MaskedScopes& scopes, const masked::PairReduction& op);
+// (masked_lines.cpp)
+void define_masked(const MaskedScopes& scopes, const masked::Normalization& op);
+void define_masked(const MaskedScopes& scopes, const masked::Scan& op);
+void define_masked(const MaskedScopes& scopes, const masked::NormDivision& op);
+void define_masked(const MaskedScopes& scopes, const masked::LogAddExp& op);
+// (masked_ranks.cpp)
+void define_masked(const MaskedScopes& scopes, const masked::Median& op);
+void define_masked(const MaskedScopes& scopes, const masked::Quantile& op);
+void define_masked(const MaskedScopes& scopes, const masked::Histogram& op);
+void define_masked(const MaskedScopes& scopes, const masked::Covariance& op);
+void define_masked(const MaskedScopes& scopes, const masked::Correlation& op);
+void define_masked(const MaskedScopes& scopes, const masked::WeightedMean& op);
+
+// Where the outputs of an operator are masked, in the same sources.
+Tensor mask_of(const masked::Reduction& op, const MaskQuery& query);
+Tensor mask_of(const masked::Deviation& op, const MaskQuery& query);
+Tensor mask_of(const masked::Norm& op, const MaskQuery& query);
+Tensor mask_of(const masked::PairReduction& op, const MaskQuery& query);
+Tensor mask_of(const masked::Normalization& op, const MaskQuery& query);
+Tensor mask_of(const masked::Scan& op, const MaskQuery& query);
+Tensor mask_of(const masked::NormDivision& op, const MaskQuery& query);
+Tensor mask_of(const masked::LogAddExp& op, const MaskQuery& query);
+Tensor mask_of(const masked::Median& op, const MaskQuery& query);
+Tensor mask_of(const masked::Quantile& op, const MaskQuery& query);
+Tensor mask_of(const masked::Histogram& op, const MaskQuery& query);
+Tensor mask_of(const masked::Covariance& op, const MaskQuery& query);
+Tensor mask_of(const masked::Correlation& op, const MaskQuery& query);
+Tensor mask_of(const masked::WeightedMean& op, const MaskQuery& query);
+
+}  // namespace loup::python

@@ -1,0 +1,160 @@
+#include <type_traits>
+
+#include "loup/masked/masks.h"
+#include "masked_define.h"
+
+// Masked operators along lines, and logaddexp.
+
+namespace loup::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// dim or axis, of which one has to be there.
+nb::handle required_dim(const char* operation, nb::handle dim, nb::handle axis) {
+  const nb::handle given = either(operation, "dim", dim, "axis", axis);
+  if (is_absent(given) || given.is_none()) {
+    throw_type_error("{}: expected dim as an int, got None", operation);
+  }
+  return given;
+}
+
+masked::LineOptions line_options(const char* name, nb::handle dtype, nb::handle mask) {
+  return {.mask = optional_tensor(name, mask), .dtype = dtype_from(name, dtype)};
+}
+
+/// An operator along one dim.
+template <class Op>
+void define_line(const MaskedScopes& scopes, const Op& op) {
+  define_everywhere(
+      scopes, op,
+      ", dim: int | None = None, *, dtype: object = None, mask: object = None, axis: int | None = "
+      "None",
+      "{0}",
+      [&op](nb::handle input, nb::handle dim, nb::handle dtype, nb::handle mask, nb::handle axis) {
+        const std::int64_t along = integer_from(op.name, required_dim(op.name, dim, axis));
+        const masked::LineOptions options = line_options(op.name, dtype, mask);
+        return with_input(op.name, input, [&](const auto& x) { return op(x, along, options); });
+      },
+      "dim"_a.none() = absent(), nb::kw_only(), "dtype"_a.none() = nb::none(),
+      "mask"_a.none() = nb::none(), "axis"_a.none() = absent());
+}
+
+/// `mask` stands for the masks of both operands.
+masked::LogAddExpOptions log_add_exp_options(const masked::LogAddExp& op, nb::handle dtype,
+                                             nb::handle input_mask, nb::handle other_mask,
+                                             nb::handle mask) {
+  if (!mask.is_none() && (!input_mask.is_none() || !other_mask.is_none())) {
+    throw_type_error("{}: expected mask, or input_mask and other_mask, got both", op.name);
+  }
+  const auto mask_from = [&](nb::handle own) -> std::optional<Tensor> {
+    const nb::handle given = mask.is_none() ? own : mask;
+    if (given.is_none()) return std::nullopt;
+    return as_tensor(op.name, given);
+  };
+  return {.input_mask = mask_from(input_mask),
+          .other_mask = mask_from(other_mask),
+          .dtype = dtype_from(op.name, dtype)};
+}
+
+/// A MaskedTensor when one of the operands is.
+nb::object call_log_add_exp(const masked::LogAddExp& op, nb::handle input, nb::handle other,
+                            const masked::LogAddExpOptions& options) {
+  const MaskedTensor* const a = masked_tensor_in(input);
+  const MaskedTensor* const b = masked_tensor_in(other);
+  if (a == nullptr && b == nullptr) {
+    const TensorArgument x(op.name, input);
+    const TensorArgument y(op.name, other);
+    return nb::cast(without_gil(x->size() + y->size(), [&] { return op(*x, *y, options); }));
+  }
+  const auto masked = [&](const MaskedTensor* own, nb::handle object) {
+    return own != nullptr ? *own : masked::all_valid(as_tensor(op.name, object));
+  };
+  const MaskedTensor x = masked(a, input);
+  const MaskedTensor y = masked(b, other);
+  return nb::cast(without_gil(x.size() + y.size(), [&] { return op(x, y, options); }));
+}
+
+}  // namespace
+
+void define_masked(const MaskedScopes& scopes, const masked::Normalization& op) {
+  define_line(scopes, op);
+}
+void define_masked(const MaskedScopes& scopes, const masked::Scan& op) { define_line(scopes, op); }
+
+void define_masked(const MaskedScopes& scopes, const masked::NormDivision& op) {
+  define_everywhere(
+      scopes, op,
+      ", ord: float, dim: int | collections.abc.Sequence[int] | None = None, *, eps: float = "
+      "1e-12, dtype: object = None, mask: object = None, axis: int | "
+      "collections.abc.Sequence[int] | None = None",
+      "{0}",
+      [&op](nb::handle input, nb::handle ord, nb::handle dim, nb::handle eps, nb::handle dtype,
+            nb::handle mask, nb::handle axis) {
+        const Dims dims = dims_from(op.name, required_dim(op.name, dim, axis));
+        const double order = real_from(op.name, "ord", ord);
+        const masked::NormalizeOptions options{.eps = real_from(op.name, "eps", eps),
+                                               .mask = optional_tensor(op.name, mask),
+                                               .dtype = dtype_from(op.name, dtype)};
+        return with_input(op.name, input,
+                          [&](const auto& x) { return op(x, order, dims, options); });
+      },
+      "ord"_a.none(), "dim"_a.none() = absent(), nb::kw_only(), "eps"_a = 1e-12,
+      "dtype"_a.none() = nb::none(), "mask"_a.none() = nb::none(), "axis"_a.none() = absent());
+}
+
+/// Only where masks are meant: loup.logaddexp and the method of Tensor are the operator without.
+void define_masked(const MaskedScopes& scopes, const masked::LogAddExp& op) {
+  scopes.functions.def(
+      op.name,
+      [&op](nb::handle input, nb::handle other, nb::handle dtype, nb::handle input_mask,
+            nb::handle other_mask, nb::handle mask, nb::handle input1, nb::handle input2) {
+        return call_log_add_exp(op, either(op.name, "input", input, "input1", input1),
+                                either(op.name, "other", other, "input2", input2),
+                                log_add_exp_options(op, dtype, input_mask, other_mask, mask));
+      },
+      "input"_a.none() = absent(), "other"_a.none() = absent(), nb::kw_only(),
+      "dtype"_a.none() = nb::none(), "input_mask"_a.none() = nb::none(),
+      "other_mask"_a.none() = nb::none(), "mask"_a.none() = nb::none(),
+      "input1"_a.none() = absent(), "input2"_a.none() = absent(),
+      nb::sig("def logaddexp(input: object = None, other: object = None, *, dtype: object = None, "
+              "input_mask: object = None, other_mask: object = None, mask: object = None, input1: "
+              "object = None, input2: object = None) -> typing.Any"),
+      op.summary);
+  nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>())
+      .def(
+          op.name,
+          [&op](nb::handle input, nb::handle other, nb::handle dtype, nb::handle other_mask) {
+            return call_log_add_exp(
+                op, input, other,
+                log_add_exp_options(op, dtype, nb::none(), other_mask, nb::none()));
+          },
+          "other"_a, nb::kw_only(), "dtype"_a.none() = nb::none(),
+          "other_mask"_a.none() = nb::none(),
+          nb::sig("def logaddexp(self, other: object, *, dtype: object = None, other_mask: object "
+                  "= None) -> MaskedTensor"),
+          op.summary);
+}
+
+Tensor mask_of(const masked::Normalization& op, const MaskQuery& query) {
+  return op.output_mask(query.x, query.dim(op.name), {.mask = query.mask, .dtype = {}});
+}
+Tensor mask_of(const masked::Scan& op, const MaskQuery& query) {
+  return op.output_mask(query.x, query.dim(op.name), {.mask = query.mask, .dtype = {}});
+}
+Tensor mask_of(const masked::NormDivision& op, const MaskQuery& query) {
+  return op.output_mask(query.x, query.dims, {.mask = query.mask, .dtype = {}});
+}
+Tensor mask_of(const masked::LogAddExp& op, const MaskQuery& query) {
+  const TensorArgument y("output_mask", query.other);
+  const auto mask_from = [&](nb::handle own) {
+    return query.mask ? query.mask : optional_tensor(op.name, own);
+  };
+  return op.output_mask(query.x, *y,
+                        {.input_mask = mask_from(query.input_mask),
+                         .other_mask = mask_from(query.other_mask),
+                         .dtype = {}});
+}
+
+}  // namespace loup::python
