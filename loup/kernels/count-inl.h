@@ -26,6 +26,13 @@ HWY_INLINE std::int64_t count_of(ByteMask m, std::int64_t count) {
     sums = hn::Add(sums, hn::SumsOf8(hn::Min(hn::LoadU(d8, m.bytes + i), one)));
   }
   auto total = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d64, sums)));
+  constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7f;
+  for (; i + 8 <= count; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, m.bytes + i, 8);
+    // The high bit of each byte other than 0.
+    total += __builtin_popcountll((((word & low_bits) + low_bits) | word) & ~low_bits);
+  }
   for (; i < count; ++i) total += m.bytes[i] != 0 ? 1 : 0;
   return total;
 }

@@ -25,7 +25,7 @@ struct LogSumExp {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = dtype_of<T>();
   static constexpr std::int64_t block = 1024;
-  // Exponentials below this are nothing beside the largest, which is 1, and slow denormal numbers.
+  // Exponentials below this are nothing beside the largest, which is 1, but slow to compute.
   static constexpr T least_exponent = sizeof(T) == 4 ? -87 : -708;
 
   struct Terms {
@@ -50,11 +50,10 @@ struct LogSumExp {
     return {largest, shrunk(a, largest) + shrunk(b, largest)};
   }
 
-  /// exp(x - largest); 0 where that is next to nothing.
+  /// exp(x - largest), or something as small where that is next to nothing.
   template <class D>
   static HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> x, hn::Vec<D> largest) {
-    const auto exponent = hn::Sub(x, largest);
-    return hn::IfThenElseZero(hn::Ge(exponent, hn::Set(d, least_exponent)), exp(d, exponent));
+    return exp_within(d, hn::Max(hn::Sub(x, largest), hn::Set(d, least_exponent)));
   }
 
   template <class Mask>
