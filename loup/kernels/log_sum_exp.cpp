@@ -7,6 +7,7 @@
 #include "loup/kernels/exp_log-inl.h"
 #include "loup/kernels/extreme-inl.h"
 #include "loup/kernels/reducers.h"
+#include "loup/kernels/virtual_vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -64,9 +65,8 @@ struct LogSumExp {
       const T largest = hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
       if (largest == Order::identity) continue;  // nothing counts, or only -inf
       // The sum is taken relative to what came before, where that is larger.
-      const T pivot = Order::is_beyond(largest, static_cast<T>(all.largest))
-                          ? largest
-                          : static_cast<T>(all.largest);
+      const auto before = static_cast<T>(all.largest);
+      const T pivot = Order::is_beyond(largest, before) ? largest : before;
       if (!std::isfinite(pivot)) {
         all = {pivot, 1};
         continue;
@@ -75,7 +75,7 @@ struct LogSumExp {
         const hn::ScalableTag<T> d;
         return term(d, v, hn::Set(d, pivot));
       };
-      const T sum = hn::GetLane(reduce_elements<LaneSum<T, T>>(row, first, end, terms).a);
+      const T sum = hn::GetLane(reduce_elements<LaneSum<T, T>, block>(row, first, end, terms).a);
       all = {pivot, (all.sum == 0 ? 0 : shrunk(all, pivot)) + sum};
     }
     store_state(all, out, plane);
@@ -96,39 +96,51 @@ struct LogSumExp {
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
+    using Largest = Extreme<T, true>;
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    HWY_ALIGN T largest_before[lanes<D>];
-    for (std::int64_t i = 0; i < lanes<D>; ++i) largest_before[i] = static_cast<T>(state[i]);
-    const auto before = hn::Load(d, largest_before);
-    auto largest = before;
+    const auto before = load_narrow(d, state);
+    auto seen = Largest::start(d);
+    seen.a = before;
     for (std::int64_t r = 0; r < rows; ++r) {
-      const auto v = load(d, tile.x[r] + c);
-      const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      largest = hn::IfThenElse(counts.both(d, Order::is_beyond(d, v, largest)), v, largest);
+      Largest::add(d, seen, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
     }
+    const auto largest = Largest::settled(d, seen).a;
     auto sum = hn::Zero(d);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), largest), hn::Zero(d)));
     }
-    const bool is_settled = hn::AllTrue(d, hn::Eq(largest, before)) &&
-                            hn::AllTrue(d, hn::Lt(hn::Abs(largest), hn::Set(d, Order::highest)));
-    HWY_ALIGN T sums[lanes<D>];
-    HWY_ALIGN T pivots[lanes<D>];
-    hn::Store(sum, d, sums);
-    hn::Store(largest, d, pivots);
-    for (std::int64_t i = 0; i < lanes<D>; ++i) {
-      if (is_settled) {
-        state[n + i] += static_cast<double>(sums[i]);
-        continue;
-      }
-      const double pivot = static_cast<double>(pivots[i]);
-      if (std::isfinite(pivot)) {
-        const double old = state[n + i] == 0 ? 0 : shrunk(load_state(state + i, n), pivot);
-        store_state({pivot, old + static_cast<double>(sums[i])}, state + i, n);
-      } else if (pivot != static_cast<double>(Order::identity)) {
-        store_state({pivot, 1}, state + i, n);
-      }
+    HWY_ALIGN double sums[lanes<D>];
+    HWY_ALIGN double shares[lanes<D>];  // of what was there before
+    HWY_ALIGN double tops[lanes<D>];
+    store_wide(d, sum, sums);
+    store_wide(d, term(d, before, largest), shares);
+    store_wide(d, largest, tops);
+    const hn::ScalableTag<double> dw;
+    for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dw)>) {
+      const auto old = hn::Mul(hn::LoadU(dw, state + n + i), hn::Load(dw, shares + i));
+      store_lanes(dw, hn::Load(dw, tops + i), hn::Add(old, hn::Load(dw, sums + i)), state + i, n);
+    }
+  }
+  /// The states of these terms. The sum is not looked at where the largest is infinite or NaN.
+  template <class D>
+  static HWY_INLINE void store_lanes(D d, hn::Vec<D> largest, hn::Vec<D> sum, double* state,
+                                     std::int64_t n) {
+    const auto infinite = hn::Set(d, Further<double, true>::highest);
+    const auto other = hn::IfThenZeroElse(hn::Eq(largest, hn::Neg(infinite)), hn::Set(d, 1.0));
+    hn::StoreU(largest, d, state);
+    hn::StoreU(hn::IfThenElse(hn::Lt(hn::Abs(largest), infinite), sum, other), d, state + n);
+  }
+  /// One vector of states.
+  static HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_narrow(hn::ScalableTag<T> d,
+                                                            const double* from) {
+    if constexpr (sizeof(T) == 8) {
+      return hn::LoadU(d, from);
+    } else {
+      const hn::Half<decltype(d)> dh;
+      const hn::Rebind<double, decltype(dh)> dw;
+      return hn::Combine(d, hn::DemoteTo(dh, hn::LoadU(dw, from + lanes<decltype(dh)>)),
+                         hn::DemoteTo(dh, hn::LoadU(dw, from)));
     }
   }
 
@@ -140,7 +152,21 @@ struct LogSumExp {
   static void merge(void* into, const void* from, std::int64_t n) {
     auto* const a = static_cast<double*>(into);
     const auto* const b = static_cast<const double*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
+    const hn::ScalableTag<double> d;
+    constexpr std::int64_t N = lanes<decltype(d)>;
+    constexpr double least = LogSumExp<double>::least_exponent;
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) {
+      const auto first = hn::LoadU(d, a + i);
+      const auto second = hn::LoadU(d, b + i);
+      const auto largest = Further<double, true>::further(d, first, second);
+      const auto share = [&](hn::Vec<decltype(d)> top, const double* sum) HWY_ATTR {
+        const auto exponent = hn::Max(hn::Sub(top, largest), hn::Set(d, least));
+        return hn::Mul(hn::LoadU(d, sum), exp_within(d, exponent));
+      };
+      store_lanes(d, largest, hn::Add(share(first, a + n + i), share(second, b + n + i)), a + i, n);
+    }
+    for (; i < n; ++i) {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
     }
   }

@@ -38,12 +38,12 @@ struct PowerSums {
   }
 };
 
-/// A state is a count, a mean and the sum of the squared deviations from it. Elements are read once,
-/// as distances from the mean so far: sum and sum of squares of those give the new mean and what
-/// the squares grow by, and the digits that cancel are fewer than those of what is there already.
-/// At first the distances are from one of the elements, and no more bits can cancel than the length
-/// of a block has: few beside the precision of floats. For doubles that are far from it the block is
-/// read again.
+/// A state is a count, a mean and the sum of the squared deviations from it. Elements are read
+/// once, as distances from the mean so far: sum and sum of squares of those give the new mean and
+/// what the squares grow by, and the digits that cancel are fewer than those of what is there
+/// already. At first the distances are from one of the elements, and no more bits can cancel than
+/// the length of a block has: few beside the precision of floats. For doubles that are far from it
+/// the block is read again.
 template <class T>
 struct Variance {
   using Element = T;
