@@ -99,44 +99,33 @@ struct ArgExtreme {
 
   template <class Mask>
   static HWY_NOINLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
-    Lane value = Order::identity;
-    std::int64_t first = 0;
-    std::int64_t end = row.cols;
-    if (row.cols <= block) {
-      value = hn::GetLane(reduce_elements<Values>(row, 0, row.cols).a);
-    } else {
-      const std::int64_t chosen = choose_block(row, value);
-      // Without a block it is the extreme of nothing, which elements may be, too.
-      if (chosen >= 0) {
-        first = chosen * block;
-        end = std::min(row.cols, first + block);
-      }
-    }
-    const std::int64_t at = find(row, first, end, value);
-    out[0] = static_cast<Partial>(value);
-    out[plane] = at == end ? no_index : static_cast<Partial>(row.index + at * row.index_step);
-  }
-  /// The extreme of a row, and the first of the blocks that have it; negative if none is beyond
-  /// that of nothing.
-  template <class Mask>
-  static HWY_INLINE std::int64_t choose_block(const Row<T, Mask>& row, Lane& value) {
     const hn::ScalableTag<Lane> d;
-    Lanes1<decltype(d)> best{hn::Set(d, Order::identity)};
-    auto blocks = hn::Set(d, Lane{-1});  // exact: rows have fewer than 2^24 blocks
-    for (std::int64_t first = 0; first < row.cols; first += block) {
+    auto best = reduce_lanes<Values>(row, 0, std::min(row.cols, block));
+    auto blocks = hn::Zero(d);  // exact: rows have fewer than 2^24
+    for (std::int64_t first = block; first < row.cols; first += block) {
       const auto found = reduce_lanes<Values>(row, first, std::min(row.cols, first + block)).a;
       auto is_new = Order::is_beyond(d, found, best.a);
       if constexpr (std::is_floating_point_v<Lane>) is_new = hn::AndNot(hn::IsNaN(best.a), is_new);
       best.a = hn::IfThenElse(is_new, found, best.a);
       blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(first / block)), blocks);
     }
-    value = hn::GetLane(join_lanes<Values>(d, best).a);
-    auto is_best = hn::Eq(best.a, hn::Set(d, value));
-    if constexpr (std::is_floating_point_v<Lane>) {
-      if (std::isnan(value)) is_best = hn::IsNaN(best.a);
+    const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
+    std::int64_t first = 0;
+    std::int64_t end = row.cols;
+    // The extreme of nothing may be that of some elements, too: it says of no block that it is
+    // there.
+    if (row.cols > block && value != Order::identity) {
+      auto is_best = hn::Eq(best.a, hn::Set(d, value));
+      if constexpr (std::is_floating_point_v<Lane>) {
+        if (std::isnan(value)) is_best = hn::IsNaN(best.a);
+      }
+      const auto candidates = hn::IfThenElse(is_best, blocks, hn::Set(d, Order::highest));
+      first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, candidates))) * block;
+      end = std::min(row.cols, first + block);
     }
-    const auto candidates = hn::IfThenElse(is_best, blocks, hn::Set(d, Order::highest));
-    return static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, candidates)));
+    const std::int64_t at = find(row, first, end, value);
+    out[0] = static_cast<Partial>(value);
+    out[plane] = at == end ? no_index : static_cast<Partial>(row.index + at * row.index_step);
   }
   static HWY_INLINE void empty_row(Partial* out, std::int64_t plane) {
     out[0] = Wide::identity;

@@ -136,8 +136,8 @@ struct AsItIs {
 /// multiples of a chunk, or `end` is the end of the row. What lies less than `fetched` elements
 /// ahead is in the cache already.
 template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
-HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                             Map map = {}) {
+HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                               Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
@@ -153,8 +153,8 @@ HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::i
 
 /// The same as a single lane.
 template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
-HWY_NOINLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                                  Map map = {}) {
+HWY_INLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                Map map = {}) {
   return join_lanes<Op>(hn::ScalableTag<typename Op::Lane>(),
                         reduce_lanes<Op, fetched>(row, first, end, map));
 }

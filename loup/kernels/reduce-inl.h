@@ -102,6 +102,20 @@ struct Group {
 
   HWY_INLINE void fold_into(const States& states, std::int64_t first, bool shared,
                             std::int64_t rows) {
+    // Rows that leave many partial results are worth inlining: they may be short.
+    if constexpr (Op::kept_lanes > 1) {
+      fold(states, first, shared, rows);
+    } else {
+      fold_once(states, first, shared, rows);
+    }
+  }
+
+ private:
+  HWY_NOINLINE void fold_once(const States& states, std::int64_t first, bool shared,
+                              std::int64_t rows) {
+    fold(states, first, shared, rows);
+  }
+  HWY_INLINE void fold(const States& states, std::int64_t first, bool shared, std::int64_t rows) {
     using P = typename Op::Partial;
     HWY_ALIGN P folded[Op::planes * group_rows];
     for (int p = 0; p < Op::planes; ++p) {
@@ -213,13 +227,44 @@ struct Tile {
   std::int8_t place[group_rows];
 };
 
-HWY_INLINE void copy_mask(NoMask /*m*/, std::int64_t /*c*/, std::int64_t /*count*/,
-                          std::uint8_t* /*to*/, NoMask& /*copy*/) {}
-HWY_INLINE void copy_mask(ByteMask m, std::int64_t c, std::int64_t count, std::uint8_t* to,
-                          ByteMask& copy) {
-  std::copy_n(m.bytes + c, count, to);
-  copy.bytes = to;
+/// The rows of a block from `first` on that count, of group_rows. Rows are tiled by their position,
+/// so a mask of whole rows gives the bits of the same mask written out.
+template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
+HWY_NOINLINE Tile<T, Mask> make_tile(const Block& b, Rows rows, std::int64_t first) {
+  Tile<T, Mask> tile;
+  tile.rows = 0;
+  tile.index = b.index + first * b.index_row;
+  tile.index_step = b.index_row;
+  const std::int64_t end = std::min(b.rows, first + group_rows);
+  for (std::int64_t r = first; r < end; ++r) {
+    if (!rows.counts(r)) continue;
+    tile.x[tile.rows] = static_cast<const T*>(b.x) + r * b.x_row;
+    tile.mask[tile.rows] = rows.mask(r);
+    tile.place[tile.rows] = static_cast<std::int8_t>(r - first);
+    ++tile.rows;
+  }
+  return tile;
 }
+
+/// A copy of a few columns, which may be read to the end of a vector.
+template <class T, class Mask, std::int64_t N>
+struct Rest {
+  Tile<T, Mask> tile;
+  HWY_NOINLINE Rest(const Tile<T, Mask>& from, std::int64_t c, std::int64_t count) : tile(from) {
+    for (std::int64_t r = 0; r < from.rows; ++r) {
+      for (std::int64_t i = 0; i < N; ++i) {
+        x[r][i] = from.x[r][c + std::min(i, count - 1)];
+        mask[r][i] = i < count && from.mask[r][c + i] ? 1 : 0;
+      }
+      tile.x[r] = x[r];
+      if constexpr (std::is_same_v<Mask, ByteMask>) tile.mask[r].bytes = mask[r];
+    }
+  }
+
+ private:
+  T x[group_rows][N];
+  std::uint8_t mask[group_rows][N];
+};
 
 /// The columns from c on of a tile of any number of rows.
 template <class Op, class D, class T, class Mask>
@@ -235,18 +280,11 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
                               std::int64_t count) {
   using P = typename Op::Partial;
   constexpr std::int64_t N = lanes<D>;
-  T x[group_rows][N] = {};
-  std::uint8_t mask[group_rows][N] = {};
+  const Rest<T, Mask, N> rest(tile, c, count);
   P padded[Op::planes * N] = {};
   P* const state = static_cast<P*>(states.data) + states.first + c;
-  Tile<T, Mask> rest = tile;
-  for (std::int64_t r = 0; r < tile.rows; ++r) {
-    std::copy_n(tile.x[r] + c, count, x[r]);
-    rest.x[r] = x[r];
-    copy_mask(tile.mask[r], c, count, mask[r], rest.mask[r]);
-  }
   for (int p = 0; p < Op::planes; ++p) std::copy_n(state + p * states.count, count, padded + p * N);
-  tile_of_rows<Op>(d, padded, N, rest, 0);
+  tile_of_rows<Op>(d, padded, N, rest.tile, 0);
   for (int p = 0; p < Op::planes; ++p) std::copy_n(padded + p * N, count, state + p * states.count);
 }
 
@@ -269,26 +307,11 @@ HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile, s
   if (c < cols) across_rest<Op>(d, states, tile, c, cols - c);
 }
 
-/// Rows are tiled by their position, so a mask of whole rows gives the bits of the same mask
-/// written out.
 template <class Op, class Rows>
 HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
-  using T = typename Op::Element;
-  const T* const x = static_cast<const T*>(b.x);
   std::int64_t counted = 0;
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
-    Tile<T, decltype(rows.mask(0))> tile;
-    tile.rows = 0;
-    tile.index = b.index + first * b.index_row;
-    tile.index_step = b.index_row;
-    const std::int64_t end = std::min(b.rows, first + group_rows);
-    for (std::int64_t r = first; r < end; ++r) {
-      if (!rows.counts(r)) continue;
-      tile.x[tile.rows] = x + r * b.x_row;
-      tile.mask[tile.rows] = rows.mask(r);
-      tile.place[tile.rows] = static_cast<std::int8_t>(r - first);
-      ++tile.rows;
-    }
+    const auto tile = make_tile<typename Op::Element>(b, rows, first);
     across_tile<Op>(states, tile, b.cols);
     counted += tile.rows;
   }
