@@ -46,7 +46,8 @@ def valid(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     return rng.integers(0, 2, shape, dtype=np.uint8).view(np.bool_)
 
 
-def _dense(op: str, task: str, shape: tuple[int, ...], dim: int | None) -> MaskedCase:
+def dense(op: str, task: str, shape: tuple[int, ...], dim: int | None) -> MaskedCase:
+    """Return a case of contiguous data, of which every second element counts."""
     rng = np.random.default_rng(1)
     x, mask = values(op, shape, rng), valid(shape, rng)
     passes = [reading(x, mask)] if x.size > SMALL else []
@@ -54,7 +55,7 @@ def _dense(op: str, task: str, shape: tuple[int, ...], dim: int | None) -> Maske
 
 
 def _of_dtype(op: str, task: str, dtype: str) -> MaskedCase:
-    case = _dense(op, task, (SIDE, SIDE), -1)
+    case = dense(op, task, (SIDE, SIDE), -1)
     case.dtype = dtype
     if dtype == "int32":
         case.x = np.rint(case.x * 100).astype(np.int32)
@@ -72,13 +73,13 @@ def _of_dtype(op: str, task: str, dtype: str) -> MaskedCase:
 
 
 def _transposed(op: str, task: str) -> MaskedCase:
-    case = _dense(op, task, (SIDE, SIDE), -1)
+    case = dense(op, task, (SIDE, SIDE), -1)
     case.x, case.mask = case.x.T, case.mask.T
     return case
 
 
 def _mixed(op: str, task: str) -> MaskedCase:
-    case = _dense(op, task, (SIDE, SIDE), -1)
+    case = dense(op, task, (SIDE, SIDE), -1)
     case.mask = case.mask.T
     return case
 
@@ -97,7 +98,7 @@ def _pool(op: str, task: str, shape: tuple[int, int, int] = (64, 512, 1024)) -> 
 
 
 def _mapped(op: str, task: str) -> MaskedCase:
-    case = _dense(op, task, (SIDE, SIDE), -1)
+    case = dense(op, task, (SIDE, SIDE), -1)
     with tempfile.NamedTemporaryFile(prefix="loup-bench-", suffix=".bin") as file:
         mapped = np.memmap(file.name, dtype=np.float32, mode="w+", shape=case.x.shape)
     mapped[:] = case.x  # the mapping outlives the name of its file
@@ -107,7 +108,7 @@ def _mapped(op: str, task: str) -> MaskedCase:
 
 
 def _backward(op: str, task: str) -> MaskedCase:
-    case = _dense(op, task, (SIDE, SIDE), None)
+    case = dense(op, task, (SIDE, SIDE), None)
     case.backward = True
     case.passes += [reading(case.mask), Pass("write", [span(case.x)])]
     case.note = "reduces everything; the limit reads x, reads the mask twice, writes the gradient"
@@ -118,7 +119,7 @@ Build = Callable[[str, str], MaskedCase]
 
 
 def _shape(*shape: int, dim: int | None) -> Build:
-    return lambda op, task: _dense(op, task, shape, dim)
+    return lambda op, task: dense(op, task, shape, dim)
 
 
 def _dtype(dtype: str) -> Build:
