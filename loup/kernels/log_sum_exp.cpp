@@ -111,16 +111,23 @@ struct LogSumExp {
       sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), largest), hn::Zero(d)));
     }
     HWY_ALIGN double sums[lanes<D>];
-    HWY_ALIGN double shares[lanes<D>];  // of what was there before
     HWY_ALIGN double tops[lanes<D>];
     store_wide(d, sum, sums);
-    store_wide(d, term(d, before, largest), shares);
     store_wide(d, largest, tops);
     const hn::ScalableTag<double> dw;
     for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dw)>) {
-      const auto old = hn::Mul(hn::LoadU(dw, state + n + i), hn::Load(dw, shares + i));
-      store_lanes(dw, hn::Load(dw, tops + i), hn::Add(old, hn::Load(dw, sums + i)), state + i, n);
+      const auto top = hn::Load(dw, tops + i);
+      const auto old = shrunk(dw, hn::LoadU(dw, state + i), hn::LoadU(dw, state + n + i), top);
+      store_lanes(dw, top, hn::Add(old, hn::Load(dw, sums + i)), state + i, n);
     }
+  }
+  /// A sum relative to a number above its own largest: in double, or many of these would add up to
+  /// an error.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V shrunk(D d, V largest, V sum, V top) {
+    if (hn::AllTrue(d, hn::Eq(largest, top))) return sum;
+    const auto least = hn::Set(d, LogSumExp<double>::least_exponent);
+    return hn::Mul(sum, exp_within(d, hn::Max(hn::Sub(largest, top), least)));
   }
   /// The states of these terms. The sum is not looked at where the largest is infinite or NaN.
   template <class D>
@@ -154,17 +161,15 @@ struct LogSumExp {
     const auto* const b = static_cast<const double*>(from);
     const hn::ScalableTag<double> d;
     constexpr std::int64_t N = lanes<decltype(d)>;
-    constexpr double least = LogSumExp<double>::least_exponent;
     std::int64_t i = 0;
     for (; i + N <= n; i += N) {
       const auto first = hn::LoadU(d, a + i);
       const auto second = hn::LoadU(d, b + i);
-      const auto largest = Further<double, true>::further(d, first, second);
-      const auto share = [&](hn::Vec<decltype(d)> top, const double* sum) HWY_ATTR {
-        const auto exponent = hn::Max(hn::Sub(top, largest), hn::Set(d, least));
-        return hn::Mul(hn::LoadU(d, sum), exp_within(d, exponent));
-      };
-      store_lanes(d, largest, hn::Add(share(first, a + n + i), share(second, b + n + i)), a + i, n);
+      const auto top = Further<double, true>::further(d, first, second);
+      store_lanes(d, top,
+                  hn::Add(shrunk(d, first, hn::LoadU(d, a + n + i), top),
+                          shrunk(d, second, hn::LoadU(d, b + n + i), top)),
+                  a + i, n);
     }
     for (; i < n; ++i) {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
