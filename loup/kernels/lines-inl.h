@@ -135,10 +135,8 @@ HWY_NOINLINE void hide(const LineBlock& b, bool is_row, std::int64_t line, T abs
 /// Calls `use(rows)` with what says which rows and elements of the block count.
 template <class Use>
 HWY_INLINE void with_mask(const Block& b, Use use) {
-  if (b.mask == nullptr) {
-    use(AllRows{});
-  } else if (b.mask_col == 0) {
-    use(ChosenRows{b.mask, b.mask_row});
+  if (b.mask == nullptr || b.mask_col == 0) {
+    use(WholeRows{b.mask, b.mask_row});
   } else {
     use(MaskedRows{b.mask, b.mask_row});
   }
