@@ -69,6 +69,11 @@ TEST(MaskedSoftmax, TreatsElementsThatAreAllMinusInfinityAsMasked) {
   const Tensor mask = tensor({true, true, false});
   expect_elements(softmax(x, 0, {.mask = mask}), {0, 0, 0});
   expect_elements(log_softmax(x, 0, {.mask = mask}), {-inf, -inf, -inf});
+  // The same down columns.
+  const Tensor columns = ops::expand(ops::unsqueeze(x, 1), {3, 2});
+  const Tensor rows = ops::unsqueeze(mask, 1);
+  expect_elements(softmax(columns, 0, {.mask = rows}), std::vector<double>(6, 0));
+  expect_elements(log_softmax(columns, 0, {.mask = rows}), std::vector<double>(6, -inf));
 }
 
 TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
@@ -88,6 +93,13 @@ TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
 TEST(MaskedSoftmax, DoesNotOverflowOnLargeElements) {
   expect_elements(softmax(tensor({1e308, 1e308}), 0), {0.5, 0.5});
   expect_elements(softmin(tensor({-1e308, -1e308}), 0), {0.5, 0.5});
+}
+
+TEST(MaskedSoftmax, DoesNotVanishOnVeryNegativeElements) {
+  const Tensor x = full({2, 3}, -1e308, DType::f64);
+  const Tensor mask = tensor({{true, true, false}, {true, true, true}});
+  expect_elements(softmax(x, 1, {.mask = mask}), {0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+  expect_elements(softmax(x, 0, {.mask = mask}), {0.5, 0.5, 0, 0.5, 0.5, 1});
 }
 
 TEST(MaskedSoftmax, OfAScalarIsOne) {
