@@ -72,6 +72,11 @@ struct ByteMask {
   template <class D>
   HWY_INLINE hn::Mask<D> lanes_of(D d) const {
     const hn::Rebind<std::uint8_t, D> d8;
+#if HWY_TARGET <= HWY_AVX3
+    // A test of bytes gives a bit for each, which is what masks of all lanes are.
+    using Mask = hn::Mask<D>;
+    return Mask{static_cast<typename Mask::Raw>(hn::Ne(hn::LoadU(d8, bytes), hn::Zero(d8)).raw)};
+#else
     const hn::Rebind<std::int32_t, D> d32;
     const auto wide = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
     if constexpr (sizeof(hn::TFromD<D>) == 8) {
@@ -80,6 +85,7 @@ struct ByteMask {
     } else {
       return hn::RebindMask(d, hn::Ne(wide, hn::Zero(d32)));
     }
+#endif
   }
 
   /// Selects, never multiplies: what is masked may be NaN.
