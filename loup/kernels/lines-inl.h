@@ -253,24 +253,24 @@ struct Columns {
 };
 
 /// Calls `use(c, first, last)` for all vectors of columns of tiles of rows: what is gathered in
-/// registers down a tile need not go to memory at every row. With `fetches` the tile after the next
-/// one is fetched meanwhile: rows lie far apart, and hardware fetches little of them.
-template <bool fetches, class D, class Use, class T = hn::TFromD<D>>
-HWY_INLINE void for_each_tile(D /*d*/, const Block& b, Use use) {
+/// registers down a tile need not go to memory at every row. What lies `ahead` rows further is
+/// fetched meanwhile, unless that is 0: rows lie far apart, and hardware fetches little of them.
+template <class D, class Use, class T = hn::TFromD<D>>
+HWY_INLINE void for_each_tile(D /*d*/, const Block& b, std::int64_t ahead, Use use) {
   constexpr std::int64_t N = lanes<D>;
   constexpr std::int64_t tile = 8;
   for (std::int64_t first = 0; first < b.rows; first += tile) {
     const std::int64_t last = std::min(b.rows, first + tile);
     for (std::int64_t c = 0; c < b.cols; c += N) {
-      if constexpr (fetches) {
-        for (std::int64_t r = first; r < last; ++r) {
-          ahead_of<T>(b, r + 2 * tile).template fetch<T, N>(c);
-        }
+      for (std::int64_t r = first; ahead != 0 && r < last; ++r) {
+        ahead_of<T>(b, r + ahead).template fetch<T, N>(c);
       }
       use(c, first, last);
     }
   }
 }
+/// Without a second pass over the block, in which the next one could be fetched.
+inline constexpr std::int64_t rows_ahead = 16;
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -289,8 +289,8 @@ struct Softmax {
     T* const tops = columns.scales;
     std::copy_n(columns.tops, columns.count, tops);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for_each_tile<true>(
-          d, b.in, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+      for_each_tile(
+          d, b.in, 0, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
             auto top = hn::Load(d, tops + c);
             for (std::int64_t r = first; r < last; ++r) {
               if (!rows.counts(r)) continue;
@@ -300,8 +300,9 @@ struct Softmax {
             hn::Store(top, d, tops + c);
           });
       raise(columns, tops);
-      for_each_tile<false>(
-          d, b.in, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+      // Most likely the next block is what lies below this one.
+      for_each_tile(
+          d, b.in, b.in.rows, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
             auto shift = hn::Load(d, tops + c);
             shift = hn::IfThenZeroElse(hn::Eq(shift, none), shift);
             auto sum = hn::Zero(d);
