@@ -7,15 +7,15 @@ from typing import Any
 
 from .case import Entry
 from .masked import contest as masked
-from .masked import lines, ranks
+from .masked import lines, pairs, ranks
 from .shm import contest as shm
 from .tensor import contest as tensor
 
 
 def of_op(op: dict[str, Any]) -> list[Entry]:
     """Return the tasks of one op, as the library lists it."""
-    masked_entries = (*masked.entries(op), *lines.entries(op), *ranks.entries(op))
-    return [*masked_entries, *tensor.entries(op)]
+    contests = (masked, pairs, lines, ranks, tensor)
+    return [entry for contest in contests for entry in contest.entries(op)]
 
 
 def entries(ops: list[dict[str, Any]]) -> Iterator[Entry]:

@@ -8,6 +8,7 @@
 #endif
 
 #include "loup/kernels/extreme-inl.h"
+#include "loup/kernels/virtual_vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -15,21 +16,22 @@ namespace loup::kernels::HWY_NAMESPACE {
 /// A state is an element and its index. Of equal elements (and of several NaNs) the one with the
 /// least index is meant, in whatever order they are seen.
 ///
-/// A block of a row is searched for its extreme without regard to positions, and only if that is
-/// beyond all before it is it looked up, while the block is still in the first-level cache.
+/// Along a row each lane remembers the block of its extreme; only the block of the row's own is
+/// searched for the position.
 template <class T, bool is_largest>
 struct ArgExtreme {
   using Element = T;
   using Lane = ComparedAs<T>;
   // Both hold an element and an index exactly.
   using Partial = std::conditional_t<std::is_floating_point_v<Lane>, double, std::int64_t>;
+  using Values = Extreme<T, is_largest>;
   using Order = Further<Lane, is_largest>;
   using Wide = Further<Partial, is_largest>;
   static constexpr int planes = 2;
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = DType::i64;
   static constexpr DType second = dtype_of<Lane>();
-  static constexpr std::int64_t block = 1024;
+  static constexpr std::int64_t block = 512;
   /// Larger than every index.
   static constexpr Partial no_index = Wide::highest;
 
@@ -47,6 +49,25 @@ struct ArgExtreme {
     if (index == no_index || !replaces(value, index, state[0], state[n])) return;
     state[0] = value;
     state[n] = index;
+  }
+
+  template <class D>
+  static HWY_INLINE void absorb_lanes(D d, Partial* state, std::int64_t n, hn::Vec<D> value,
+                                      hn::Vec<D> index) {
+    const auto old = hn::LoadU(d, state);
+    const auto old_index = hn::LoadU(d, state + n);
+    auto is_further = is_largest ? hn::Gt(value, old) : hn::Lt(value, old);
+    auto is_equal = hn::Eq(value, old);
+    if constexpr (std::is_floating_point_v<Partial>) {
+      const auto is_nan = hn::IsNaN(value);
+      const auto was_nan = hn::IsNaN(old);
+      is_further = hn::Or(is_further, hn::AndNot(was_nan, is_nan));
+      is_equal = hn::Or(is_equal, hn::And(was_nan, is_nan));
+    }
+    const auto is_new = hn::And(hn::Lt(index, hn::Set(d, no_index)),
+                                hn::Or(is_further, hn::And(is_equal, hn::Lt(index, old_index))));
+    hn::StoreU(hn::IfThenElse(is_new, value, old), d, state);
+    hn::StoreU(hn::IfThenElse(is_new, index, old_index), d, state + n);
   }
 
   /// The first element of `row` from `first` on that counts and is `value`; `end` if there is none.
@@ -78,22 +99,33 @@ struct ArgExtreme {
 
   template <class Mask>
   static HWY_NOINLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
-    Lane best = Order::identity;
-    std::int64_t at = -1;
-    for (std::int64_t first = 0; first < row.cols; first += block) {
-      const std::int64_t end = std::min(row.cols, first + block);
-      const Lane found = hn::GetLane(reduce_elements<Extreme<T, is_largest>>(row, first, end).a);
-      if (at >= 0 && !Order::is_beyond(found, best)) continue;
-      const std::int64_t position = find(row, first, end, found);
-      if (position == end) continue;  // nothing counts in this block
-      best = found;
-      at = position;
-      if constexpr (std::is_floating_point_v<Lane>) {
-        if (std::isnan(best)) break;
-      }
+    const hn::ScalableTag<Lane> d;
+    auto best = reduce_lanes<Values>(row, 0, std::min(row.cols, block));
+    auto blocks = hn::Zero(d);  // exact: rows have fewer than 2^24
+    for (std::int64_t first = block; first < row.cols; first += block) {
+      const auto found = reduce_lanes<Values>(row, first, std::min(row.cols, first + block)).a;
+      auto is_new = Order::is_beyond(d, found, best.a);
+      if constexpr (std::is_floating_point_v<Lane>) is_new = hn::AndNot(hn::IsNaN(best.a), is_new);
+      best.a = hn::IfThenElse(is_new, found, best.a);
+      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(first / block)), blocks);
     }
-    out[0] = static_cast<Partial>(best);
-    out[plane] = at < 0 ? no_index : static_cast<Partial>(row.index + at * row.index_step);
+    const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
+    std::int64_t first = 0;
+    std::int64_t end = row.cols;
+    // The extreme of nothing may be that of some elements, too: it says of no block that it is
+    // there.
+    if (row.cols > block && value != Order::identity) {
+      auto is_best = hn::Eq(best.a, hn::Set(d, value));
+      if constexpr (std::is_floating_point_v<Lane>) {
+        if (std::isnan(value)) is_best = hn::IsNaN(best.a);
+      }
+      const auto candidates = hn::IfThenElse(is_best, blocks, hn::Set(d, Order::highest));
+      first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, candidates))) * block;
+      end = std::min(row.cols, first + block);
+    }
+    const std::int64_t at = find(row, first, end, value);
+    out[0] = static_cast<Partial>(value);
+    out[plane] = at == end ? no_index : static_cast<Partial>(row.index + at * row.index_step);
   }
   static HWY_INLINE void empty_row(Partial* out, std::int64_t plane) {
     out[0] = Wide::identity;
@@ -113,30 +145,34 @@ struct ArgExtreme {
   static HWY_INLINE void tile(D d, Partial* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    const hn::RebindToSigned<D> di;
+    constexpr Lane nowhere = -1;
     auto best = hn::Set(d, Order::identity);
-    auto at = hn::Set(di, -1);
+    auto at = hn::Set(d, nowhere);
+    // Lanes that take whatever counts next, and lanes that hold a NaN: the first one stays.
+    auto is_empty = hn::Eq(at, at);
+    auto is_nan = hn::FirstN(d, 0);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto v = load(d, tile.x[r] + c);
-      // The first one that counts is taken whatever it is; the first NaN stays.
-      auto is_better = Order::is_beyond(d, v, best);
-      if constexpr (std::is_floating_point_v<Lane>) {
-        is_better = hn::AndNot(hn::IsNaN(best), is_better);
-      }
-      is_better = hn::Or(is_better, hn::RebindMask(d, hn::Lt(at, hn::Zero(di))));
+      auto is_better = hn::Or(Order::is_beyond(d, v, best), is_empty);
+      if constexpr (std::is_floating_point_v<Lane>) is_better = hn::AndNot(is_nan, is_better);
       const auto taken = lanes_that_count(d, tile.mask[r] + c).both(d, is_better);
       best = hn::IfThenElse(taken, v, best);
-      at = hn::IfThenElse(hn::RebindMask(di, taken),
-                          hn::Set(di, static_cast<hn::TFromD<decltype(di)>>(r)), at);
+      at = hn::IfThenElse(taken, hn::Set(d, static_cast<Lane>(tile.place[r])), at);
+      is_empty = hn::AndNot(taken, is_empty);
+      if constexpr (std::is_floating_point_v<Lane>) is_nan = hn::IsNaN(best);
     }
-    HWY_ALIGN Lane values[lanes<D>];
-    HWY_ALIGN hn::TFromD<decltype(di)> places[lanes<D>];
-    hn::Store(best, d, values);
-    hn::Store(at, di, places);
-    for (std::int64_t i = 0; i < lanes<D>; ++i) {
-      if (places[i] < 0) continue;
-      absorb_one(state + i, n, static_cast<Partial>(values[i]),
-                 static_cast<Partial>(tile.index[places[i]]));
+    HWY_ALIGN Partial values[lanes<D>];
+    HWY_ALIGN Partial places[lanes<D>];
+    store_wide(d, best, values);
+    store_wide(d, at, places);
+    const hn::ScalableTag<Partial> dp;
+    for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dp)>) {
+      const auto place = hn::Load(dp, places + i);
+      const auto index =
+          hn::Add(hn::Set(dp, static_cast<Partial>(tile.index)),
+                  hn::Mul(place, hn::Set(dp, static_cast<Partial>(tile.index_step))));
+      absorb_lanes(dp, state + i, n, hn::Load(dp, values + i),
+                   hn::IfThenElse(hn::Lt(place, hn::Zero(dp)), hn::Set(dp, no_index), index));
     }
   }
 

@@ -112,20 +112,20 @@ HWY_INLINE ReducedExp<V> reduce_exp(D d, V x) {
   return {n, high, hn::NegMulAdd(n, hn::Set(d, C::ln2_low), high)};
 }
 
-/// exp(x) within 1.1 units in the last place, of x between exp_least and exp_most.
+/// exp(x) within 1.1 units in the last place, for x between exp_least and exp_most.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp_inside(D d, V x) {
+HWY_INLINE V exp_within(D d, V x) {
   using C = ExpLogOf<D>;
   const auto e = reduce_exp(d, x);
   const auto expm1 = hn::MulAdd(hn::Mul(e.r, e.r), polynomial<C::exp_rest>(d, e.r), e.r);
   return scale(d, hn::Add(hn::Set(d, hn::TFromD<D>{1}), expm1), e.n);
 }
 
-/// The same of all x.
+/// The same for all x.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
   using C = ExpLogOf<D>;
-  return exp_inside(d, clamp(d, x, C::exp_least, C::exp_most));
+  return exp_within(d, clamp(d, x, C::exp_least, C::exp_most));
 }
 
 /// (y + low) 2^n = exp(x), for what has roundings of its own to add; y alone is within 0.6 units in

@@ -47,10 +47,23 @@ struct Further {
     }
     return is_largest ? y > x : y < x;
   }
+  /// Numbers only: of NaN and a number y it is y.
+  template <class V>
+  static HWY_INLINE V further_number(V x, V y) {
+    return is_largest ? hn::Max(x, y) : hn::Min(x, y);
+  }
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V further(D d, V x, V y) {
     return hn::IfThenElse(is_beyond(d, y, x), y, x);
   }
+};
+
+/// The extreme of the numbers in each lane, and whether there was a NaN: cheaper than a comparison
+/// that takes NaN into account.
+template <class D>
+struct ExtremeLanes {
+  hn::Vec<D> a;
+  hn::Mask<D> is_nan;
 };
 
 /// T, or with `is_magnitude` its absolute value.
@@ -60,19 +73,28 @@ struct Extreme {
   using Lane = ComparedAs<T>;
   using Partial = Lane;
   using Order = Further<Lane, is_largest>;
+  using Limits = std::numeric_limits<Lane>;
   static constexpr int planes = 1;
   static constexpr DType result = dtype_of<Lane>();
   template <class D>
-  using Lanes = Lanes1<D>;
+  using Lanes = ExtremeLanes<D>;
 
   template <class D>
-  static HWY_INLINE Lanes1<D> start(D d) {
-    return {hn::Set(d, first_state)};
+  static HWY_INLINE ExtremeLanes<D> start(D d) {
+    return {hn::Set(d, first_state), hn::FirstN(d, 0)};
   }
   template <class D, class Counts>
-  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+  static HWY_INLINE void add(D d, ExtremeLanes<D>& x, hn::Vec<D> v, Counts counts) {
     if constexpr (is_magnitude) v = hn::Abs(v);
-    x.a = hn::IfThenElse(counts.both(d, Order::is_beyond(d, v, x.a)), v, x.a);
+    x.a = counts.select(d, Order::further_number(v, x.a), x.a);
+    if constexpr (std::is_floating_point_v<Lane>) {
+      x.is_nan = hn::Or(x.is_nan, counts.both(d, hn::IsNaN(v)));
+    }
+  }
+  template <class D>
+  static HWY_INLINE Lanes1<D> settled(D d, const ExtremeLanes<D>& x) {
+    if constexpr (!std::is_floating_point_v<Lane>) return {x.a};
+    return {hn::IfThenElse(x.is_nan, hn::Set(d, Limits::quiet_NaN()), x.a)};
   }
   template <class D>
   static HWY_INLINE Lanes1<D> join(D d, const Lanes1<D>& x, const Lanes1<D>& y) {

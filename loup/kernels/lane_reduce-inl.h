@@ -8,6 +8,7 @@
 //   result                what finish() writes
 //   Lanes<D>              the partial results of one vector of lanes: a struct Lanes1, Lanes2 …
 //   start(d)              those of nothing
+//   settled(d, lanes)     lanes as they are joined, where that is another struct
 //   add(d, lanes, v, counts)   one more element for each lane that counts
 //   join(d, a, b)         both; the elements of a come first
 //   into(d, lanes, state, n)   lane i into state i; planes of states lie n apart
@@ -52,6 +53,15 @@ HWY_INLINE Lanes2<H> upper_half(H h, const Lanes2<D>& x) {
   return {hn::UpperHalf(h, x.a), hn::UpperHalf(h, x.b)};
 }
 
+template <class Op, class D>
+HWY_INLINE auto settled(D d, const typename Op::template Lanes<D>& x) {
+  if constexpr (requires { Op::settled(d, x); }) {
+    return Op::settled(d, x);
+  } else {
+    return x;
+  }
+}
+
 /// K vectors of lanes: the virtual vector. A recursion, not an array: g++ 12 keeps arrays in
 /// memory.
 template <class Op, class D, int K>
@@ -87,9 +97,9 @@ struct VirtualLanes {
   }
   /// The lanes of vectors J, J + width, J + 2 width …
   template <int J = 0, int width = 1>
-  HWY_INLINE typename Op::template Lanes<D> joined() const {
+  HWY_INLINE auto joined() const {
     if constexpr (width == K) {
-      return get<J>();
+      return settled<Op>(D(), get<J>());
     } else {
       return Op::join(D(), joined<J, 2 * width>(), joined<J + width, 2 * width>());
     }
@@ -105,8 +115,8 @@ struct VirtualLanes<Op, D, 0> {
 };
 
 /// All lanes of a vector as one.
-template <class Op, class D>
-HWY_INLINE auto join_lanes(D /*d*/, const typename Op::template Lanes<D>& x) {
+template <class Op, class D, class L>
+HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
   if constexpr (lanes<D> == 1) {
     return x;
   } else {
@@ -122,21 +132,31 @@ struct AsItIs {
   }
 };
 
-/// What map(x) of the elements from `first` to `end` of a row give, as a single lane. Both are
-/// multiples of a chunk, or `end` is the end of the row.
-template <class Op, class T, class Mask, class Map = AsItIs>
-HWY_NOINLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                                  Map map = {}) {
+/// What map(x) of the elements from `first` to `end` of a row give, lane by lane. Both are
+/// multiples of a chunk, or `end` is the end of the row. What lies less than `fetched` elements
+/// ahead is in the cache already.
+template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
+HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                               Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
   VirtualLanes<Op, D, static_cast<int>(step / lanes<D>)> v;
   v.start();
   for (std::int64_t i = first; i < std::min(end, full); i += step) {
+    prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i + fetched, row.mask + i + fetched);
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
-  return join_lanes<Op>(D(), v.joined());
+  return v.joined();
+}
+
+/// The same as a single lane.
+template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
+HWY_INLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                Map map = {}) {
+  return join_lanes<Op>(hn::ScalableTag<typename Op::Lane>(),
+                        reduce_lanes<Op, fetched>(row, first, end, map));
 }
 
 /// Sums in lanes of the type L.
@@ -205,7 +225,7 @@ struct LaneReduction : Op {
     for (std::int64_t r = 0; r < rows; ++r) {
       Op::add(d, x, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
     }
-    Op::into(d, x, state, n);
+    Op::into(d, settled<Op>(d, x), state, n);
   }
   static void init(void* states, std::int64_t n) { Op::clear(static_cast<P*>(states), n, n); }
   static void merge(void* into, const void* from, std::int64_t n) {

@@ -209,11 +209,8 @@ HWY_NOINLINE void hide(const LineBlock& b, std::int64_t r, T absent) {
 /// Calls `use(rows)` with what says which rows and elements of the block count.
 template <class Use>
 HWY_INLINE void with_mask(const Block& b, Use use) {
-  static constexpr std::uint8_t always = 1;
-  if (b.mask == nullptr) {
-    use(ChosenRows{&always, 0});
-  } else if (b.mask_col == 0) {
-    use(ChosenRows{b.mask, b.mask_row});
+  if (b.mask == nullptr || b.mask_col == 0) {
+    use(WholeRows{b.mask, b.mask_row});
   } else {
     use(MaskedRows{b.mask, b.mask_row});
   }

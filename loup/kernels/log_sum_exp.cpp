@@ -7,6 +7,7 @@
 #include "loup/kernels/exp_log-inl.h"
 #include "loup/kernels/extreme-inl.h"
 #include "loup/kernels/reducers.h"
+#include "loup/kernels/virtual_vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -25,7 +26,7 @@ struct LogSumExp {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = dtype_of<T>();
   static constexpr std::int64_t block = 1024;
-  // Exponentials below this are nothing beside the largest, which is 1, and slow denormal numbers.
+  // Exponentials below this are nothing beside the largest, which is 1, but slow to compute.
   static constexpr T least_exponent = sizeof(T) == 4 ? -87 : -708;
 
   struct Terms {
@@ -50,11 +51,10 @@ struct LogSumExp {
     return {largest, shrunk(a, largest) + shrunk(b, largest)};
   }
 
-  /// exp(x - largest); 0 where that is next to nothing.
+  /// exp(x - largest), or something as small where that is next to nothing.
   template <class D>
   static HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> x, hn::Vec<D> largest) {
-    const auto exponent = hn::Sub(x, largest);
-    return hn::IfThenElseZero(hn::Ge(exponent, hn::Set(d, least_exponent)), exp(d, exponent));
+    return exp_within(d, hn::Max(hn::Sub(x, largest), hn::Set(d, least_exponent)));
   }
 
   template <class Mask>
@@ -65,9 +65,8 @@ struct LogSumExp {
       const T largest = hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
       if (largest == Order::identity) continue;  // nothing counts, or only -inf
       // The sum is taken relative to what came before, where that is larger.
-      const T pivot = Order::is_beyond(largest, static_cast<T>(all.largest))
-                          ? largest
-                          : static_cast<T>(all.largest);
+      const auto before = static_cast<T>(all.largest);
+      const T pivot = Order::is_beyond(largest, before) ? largest : before;
       if (!std::isfinite(pivot)) {
         all = {pivot, 1};
         continue;
@@ -76,7 +75,7 @@ struct LogSumExp {
         const hn::ScalableTag<T> d;
         return term(d, v, hn::Set(d, pivot));
       };
-      const T sum = hn::GetLane(reduce_elements<LaneSum<T, T>>(row, first, end, terms).a);
+      const T sum = hn::GetLane(reduce_elements<LaneSum<T, T>, block>(row, first, end, terms).a);
       all = {pivot, (all.sum == 0 ? 0 : shrunk(all, pivot)) + sum};
     }
     store_state(all, out, plane);
@@ -97,39 +96,58 @@ struct LogSumExp {
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
+    using Largest = Extreme<T, true>;
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    HWY_ALIGN T largest_before[lanes<D>];
-    for (std::int64_t i = 0; i < lanes<D>; ++i) largest_before[i] = static_cast<T>(state[i]);
-    const auto before = hn::Load(d, largest_before);
-    auto largest = before;
+    const auto before = load_narrow(d, state);
+    auto seen = Largest::start(d);
+    seen.a = before;
     for (std::int64_t r = 0; r < rows; ++r) {
-      const auto v = load(d, tile.x[r] + c);
-      const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      largest = hn::IfThenElse(counts.both(d, Order::is_beyond(d, v, largest)), v, largest);
+      Largest::add(d, seen, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
     }
+    const auto largest = Largest::settled(d, seen).a;
     auto sum = hn::Zero(d);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), largest), hn::Zero(d)));
     }
-    const bool is_settled = hn::AllTrue(d, hn::Eq(largest, before)) &&
-                            hn::AllTrue(d, hn::Lt(hn::Abs(largest), hn::Set(d, Order::highest)));
-    HWY_ALIGN T sums[lanes<D>];
-    HWY_ALIGN T pivots[lanes<D>];
-    hn::Store(sum, d, sums);
-    hn::Store(largest, d, pivots);
-    for (std::int64_t i = 0; i < lanes<D>; ++i) {
-      if (is_settled) {
-        state[n + i] += static_cast<double>(sums[i]);
-        continue;
-      }
-      const double pivot = static_cast<double>(pivots[i]);
-      if (std::isfinite(pivot)) {
-        const double old = state[n + i] == 0 ? 0 : shrunk(load_state(state + i, n), pivot);
-        store_state({pivot, old + static_cast<double>(sums[i])}, state + i, n);
-      } else if (pivot != static_cast<double>(Order::identity)) {
-        store_state({pivot, 1}, state + i, n);
-      }
+    HWY_ALIGN double sums[lanes<D>];
+    HWY_ALIGN double tops[lanes<D>];
+    store_wide(d, sum, sums);
+    store_wide(d, largest, tops);
+    const hn::ScalableTag<double> dw;
+    for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dw)>) {
+      const auto top = hn::Load(dw, tops + i);
+      const auto old = shrunk(dw, hn::LoadU(dw, state + i), hn::LoadU(dw, state + n + i), top);
+      store_lanes(dw, top, hn::Add(old, hn::Load(dw, sums + i)), state + i, n);
+    }
+  }
+  /// A sum relative to a number above its own largest: in double, or many of these would add up to
+  /// an error.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V shrunk(D d, V largest, V sum, V top) {
+    if (hn::AllTrue(d, hn::Eq(largest, top))) return sum;
+    const auto least = hn::Set(d, LogSumExp<double>::least_exponent);
+    return hn::Mul(sum, exp_within(d, hn::Max(hn::Sub(largest, top), least)));
+  }
+  /// The states of these terms. The sum is not looked at where the largest is infinite or NaN.
+  template <class D>
+  static HWY_INLINE void store_lanes(D d, hn::Vec<D> largest, hn::Vec<D> sum, double* state,
+                                     std::int64_t n) {
+    const auto infinite = hn::Set(d, Further<double, true>::highest);
+    const auto other = hn::IfThenZeroElse(hn::Eq(largest, hn::Neg(infinite)), hn::Set(d, 1.0));
+    hn::StoreU(largest, d, state);
+    hn::StoreU(hn::IfThenElse(hn::Lt(hn::Abs(largest), infinite), sum, other), d, state + n);
+  }
+  /// One vector of states.
+  static HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_narrow(hn::ScalableTag<T> d,
+                                                            const double* from) {
+    if constexpr (sizeof(T) == 8) {
+      return hn::LoadU(d, from);
+    } else {
+      const hn::Half<decltype(d)> dh;
+      const hn::Rebind<double, decltype(dh)> dw;
+      return hn::Combine(d, hn::DemoteTo(dh, hn::LoadU(dw, from + lanes<decltype(dh)>)),
+                         hn::DemoteTo(dh, hn::LoadU(dw, from)));
     }
   }
 
@@ -141,7 +159,19 @@ struct LogSumExp {
   static void merge(void* into, const void* from, std::int64_t n) {
     auto* const a = static_cast<double*>(into);
     const auto* const b = static_cast<const double*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
+    const hn::ScalableTag<double> d;
+    constexpr std::int64_t N = lanes<decltype(d)>;
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) {
+      const auto first = hn::LoadU(d, a + i);
+      const auto second = hn::LoadU(d, b + i);
+      const auto top = Further<double, true>::further(d, first, second);
+      store_lanes(d, top,
+                  hn::Add(shrunk(d, first, hn::LoadU(d, a + n + i), top),
+                          shrunk(d, second, hn::LoadU(d, b + n + i), top)),
+                  a + i, n);
+    }
+    for (; i < n; ++i) {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
     }
   }

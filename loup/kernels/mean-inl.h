@@ -35,8 +35,8 @@ struct Mean : Sum {
   static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, hn::Mask<D> counts, P* out,
                                 std::int64_t plane) {
     Sum::spread(d, lane, v, counts, out, plane);
-    P* const at = out + Sum::planes * plane + lane;
-    for_each_count(d, counts, [&](std::int64_t i, bool one) HWY_ATTR { at[i] = one ? P{1} : P{}; });
+    const auto ones = hn::IfThenElseZero(counts, hn::Set(d, hn::TFromD<D>{1}));
+    store_wide(d, ones, out + Sum::planes * plane + lane);
   }
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, P* out, std::int64_t plane) {
@@ -59,7 +59,14 @@ struct Mean : Sum {
   static HWY_INLINE void tile(D d, P* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
     Sum::template tile<fixed_rows>(d, state, n, tile, c);
-    add_counts<fixed_rows>(d, tile, c, state + Sum::planes * n);
+    if constexpr (std::is_same_v<Mask, ByteMask>) {
+      add_counts<fixed_rows>(d, tile, c, state + Sum::planes * n);
+    }
+  }
+  static HWY_INLINE void add_whole_rows(const States& states, std::int64_t cols,
+                                        std::int64_t rows) {
+    P* const counts = static_cast<P*>(states.data) + Sum::planes * states.count + states.first;
+    for (std::int64_t i = 0; i < cols; ++i) counts[i] += static_cast<P>(rows);
   }
   static void merge(void* into, const void* from, std::int64_t n) {
     Sum::merge(into, from, n);

@@ -4,7 +4,8 @@
 // foreach_target.h must come first.
 #include <cmath>
 
-#include "loup/kernels/extreme-inl.h"
+#include "loup/base/dtype.h"
+#include "loup/kernels/lane_reduce-inl.h"
 #include "loup/kernels/reducers.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,8 +45,6 @@ const Reducer* norm_of(ReduceOp op) {
     case ReduceOp::norm_0: return &reducer_of<LaneReduction<PowerSum<T, 0>>>;
     case ReduceOp::norm_1: return &reducer_of<LaneReduction<PowerSum<T, 1>>>;
     case ReduceOp::norm_2: return &reducer_of<LaneReduction<PowerSum<T, 2>>>;
-    case ReduceOp::norm_most: return &reducer_of<LaneReduction<Extreme<T, true, true>>>;
-    case ReduceOp::norm_least: return &reducer_of<LaneReduction<Extreme<T, false, true>>>;
     default: return nullptr;
   }
 }

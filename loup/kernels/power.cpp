@@ -11,53 +11,8 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Floats: exp2(y log2|x|), and the special cases of IEEE 754 where that is NaN or x negative.
-/// Integers wrap; a negative exponent gives 1/x^-y rounded towards 0, and 0 for x = 0.
-struct Pow {
-  static constexpr std::int64_t cost = 8;
-
-  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
-    const auto exponent = hn::Mul(y, careful_log2(d, hn::Abs(x)));
-    const auto result = wide_exp2(d, exponent);
-    const auto is_special = hn::Or(hn::IsNaN(exponent), has_sign(d, x));
-    if (HWY_LIKELY(hn::AllFalse(d, is_special))) return result;
-    return special(d, x, y, result);
-  }
-  static HWY_NOINLINE DoubleVec special(Doubles d, DoubleVec x, DoubleVec y, DoubleVec result) {
-    const auto zero = hn::Zero(d);
-    const auto one = hn::Set(d, 1.0);
-    const auto inf = hn::Set(d, infinity);
-    const auto half = hn::Mul(y, hn::Set(d, 0.5));
-    const auto is_whole = hn::Eq(hn::Round(y), y);
-    const auto is_odd = hn::And(is_whole, hn::Ne(hn::Round(half), half));
-    const auto signed_result = hn::CopySign(result, hn::IfThenElse(is_odd, x, one));
-    // Negative numbers, not -inf, have whole powers only.
-    const auto is_negative = hn::And(hn::Lt(x, zero), hn::Gt(x, hn::Neg(inf)));
-    const auto is_undefined = hn::AndNot(is_whole, is_negative);
-    result = hn::IfThenElse(is_undefined, hn::Set(d, not_a_number), signed_result);
-    // 0 times infinity or NaN in the exponent: x^0 and 1^y are 1, and so is (-1)^inf.
-    const auto is_power_of_one =
-        hn::And(hn::Eq(hn::Abs(x), one), hn::Or(hn::Eq(hn::Abs(y), inf), hn::Eq(x, one)));
-    return hn::IfThenElse(hn::Or(hn::Eq(y, zero), is_power_of_one), one, result);
-  }
-
-  double operator()(double x, double y) const { return std::pow(x, y); }
-
-  template <class T>
-    requires std::is_integral_v<T>
-  T operator()(T x, T y) const {
-    if (y < 0) return static_cast<T>(x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0);
-    std::uint64_t result = 1;
-    auto base = static_cast<std::uint64_t>(x);
-    for (; y != 0; y = static_cast<T>(y >> 1)) {
-      if ((y & 1) != 0) result *= base;
-      base *= base;
-    }
-    return static_cast<T>(result);
-  }
-};
-
-// Powers with one exponent for all elements, as in x**2, that need no logarithm.
+// Powers that need no logarithm, as x**2. Where all exponents are equal, one of these is the
+// kernel.
 
 struct Squared {
   template <class D, class V = hn::Vec<D>>
@@ -98,6 +53,81 @@ struct InverseSquared {
     if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return result;
     const auto inverse = hn::Div(one, x);
     return hn::IfThenElse(is_usual, result, hn::Mul(inverse, inverse));
+  }
+};
+
+/// Whether an exponent is that of one of these.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE hn::Mask<D> is_simple(D d, V y) {
+  using T = hn::TFromD<D>;
+  const auto size = hn::Abs(y);
+  const auto is_square = hn::Eq(size, hn::Set(d, T{2}));
+  const auto is_other = hn::Or(hn::Eq(y, hn::Set(d, T{3})), hn::Eq(y, hn::Set(d, T{-1})));
+  return hn::Or(hn::Or(is_square, is_other), hn::Eq(y, hn::Set(d, T{0.5})));
+}
+/// `result`, but the simple powers where they are meant.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V with_simple_powers(D d, V x, V y, V result) {
+  const auto choose = [&](double exponent, V power) {
+    result = hn::IfThenElse(hn::Eq(y, hn::Set(d, exponent)), power, result);
+  };
+  choose(2, Squared{}(d, x));
+  choose(3, Cubed{}(d, x));
+  choose(0.5, HalfPower{}(d, x));
+  choose(-1, Inverse{}(d, x));
+  choose(-2, InverseSquared{}(d, x));
+  return result;
+}
+
+/// Floats: exp2(y log2|x|), and the special cases of IEEE 754 where that is NaN or x negative.
+/// Integers wrap; a negative exponent gives 1/x^-y rounded towards 0, and 0 for x = 0.
+struct Pow {
+  static constexpr std::int64_t cost = 8;
+
+  HWY_INLINE DoubleVec operator()(Doubles d, DoubleVec x, DoubleVec y) const {
+    const auto exponent = hn::Mul(y, careful_log2(d, hn::Abs(x)));
+    const auto result = wide_exp2(d, exponent);
+    const auto is_special = hn::Or(hn::IsNaN(exponent), has_sign(d, x));
+    const auto simple = is_simple(d, y);
+    if (HWY_LIKELY(hn::AllFalse(d, hn::Or(is_special, simple)))) return result;
+    return with_simple_powers(d, x, y, special(d, x, y, result));
+  }
+  static HWY_NOINLINE DoubleVec special(Doubles d, DoubleVec x, DoubleVec y, DoubleVec result) {
+    const auto zero = hn::Zero(d);
+    const auto one = hn::Set(d, 1.0);
+    const auto inf = hn::Set(d, infinity);
+    const auto half = hn::Mul(y, hn::Set(d, 0.5));
+    const auto is_whole = hn::Eq(hn::Round(y), y);
+    const auto is_odd = hn::And(is_whole, hn::Ne(hn::Round(half), half));
+    const auto signed_result = hn::CopySign(result, hn::IfThenElse(is_odd, x, one));
+    // Negative numbers, not -inf, have whole powers only.
+    const auto is_negative = hn::And(hn::Lt(x, zero), hn::Gt(x, hn::Neg(inf)));
+    const auto is_undefined = hn::AndNot(is_whole, is_negative);
+    result = hn::IfThenElse(is_undefined, hn::Set(d, not_a_number), signed_result);
+    // 0 times infinity or NaN in the exponent: x^0 and 1^y are 1, and so is (-1)^inf.
+    const auto is_power_of_one =
+        hn::And(hn::Eq(hn::Abs(x), one), hn::Or(hn::Eq(hn::Abs(y), inf), hn::Eq(x, one)));
+    return hn::IfThenElse(hn::Or(hn::Eq(y, zero), is_power_of_one), one, result);
+  }
+
+  double operator()(double x, double y) const {
+    const hn::CappedTag<double, 1> one;
+    const auto exponent = hn::Set(one, y);
+    if (hn::AllFalse(one, is_simple(one, exponent))) return std::pow(x, y);
+    return hn::GetLane(with_simple_powers(one, hn::Set(one, x), exponent, exponent));
+  }
+
+  template <class T>
+    requires std::is_integral_v<T>
+  T operator()(T x, T y) const {
+    if (y < 0) return static_cast<T>(x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0);
+    std::uint64_t result = 1;
+    auto base = static_cast<std::uint64_t>(x);
+    for (; y != 0; y = static_cast<T>(y >> 1)) {
+      if ((y & 1) != 0) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
   }
 };
 
@@ -171,8 +201,10 @@ struct FloatPow {
     const auto inf = hn::Set(d, std::numeric_limits<float>::infinity());
     const auto is_usual = hn::And(hn::And(hn::Gt(x, hn::Zero(d)), hn::Lt(x, inf)),
                                   hn::Lt(hn::Abs(exponent), hn::Set(d, 160.0F)));
-    if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return result;
-    return in_doubles(d, x, y);
+    const auto takes_doubles = hn::Or(hn::Not(is_usual), is_simple(d, y));
+    if (HWY_LIKELY(hn::AllFalse(d, takes_doubles))) return result;
+    // Lane by lane: an element's power must not depend on its neighbours.
+    return hn::IfThenElse(takes_doubles, in_doubles(d, x, y), result);
   }
   static HWY_NOINLINE FloatVec in_doubles(Floats d, FloatVec x, FloatVec y) {
     constexpr std::int64_t N = lanes<Floats>;

@@ -62,7 +62,10 @@ struct ProdInt {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = DType::i64;
 
-  static HWY_INLINE std::uint64_t wide(T x) { return static_cast<std::uint64_t>(x); }
+  /// x, or 1 where it does not count: without a branch, which masks would mislead.
+  static HWY_INLINE std::uint64_t factor(T x, bool counts) {
+    return 1 + ((static_cast<std::uint64_t>(x) - 1) & (0 - std::uint64_t{counts}));
+  }
 
   static void init(void* states, std::int64_t n) {
     std::fill_n(static_cast<Partial*>(states), n, Partial{1});
@@ -74,10 +77,10 @@ struct ProdInt {
     std::int64_t i = 0;
     for (; i + 4 <= row.cols; i += 4) {
       for (std::int64_t k = 0; k < 4; ++k) {
-        products[k] *= row.mask[i + k] ? wide(row.x[i + k]) : 1;
+        products[k] *= factor(row.x[i + k], row.mask[i + k]);
       }
     }
-    for (; i < row.cols; ++i) products[0] *= row.mask[i] ? wide(row.x[i]) : 1;
+    for (; i < row.cols; ++i) products[0] *= factor(row.x[i], row.mask[i]);
     *out = products[0] * products[1] * products[2] * products[3];
   }
   static HWY_INLINE void fold(const Partial* from, Partial* to, std::int64_t rows) {
@@ -95,7 +98,7 @@ struct ProdInt {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t i = 0; i < lanes<D>; ++i) {
-        state[i] *= tile.mask[r][c + i] ? wide(tile.x[r][c + i]) : 1;
+        state[i] *= factor(tile.x[r][c + i], tile.mask[r][c + i]);
       }
     }
   }

@@ -13,6 +13,9 @@
 //   absorb(state, n, v)   a folded row into a state; planes of states lie n apart, of rows
 //                         group_rows
 //   absorb_group(state, n, v)   the same for group_rows rows and states
+//   add_whole_rows(states, cols, rows)   what tiles without a mask leave out, because it is the
+//   same
+//                         in all columns; if there is such a thing
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
 // and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are
@@ -30,6 +33,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "loup/kernels/reduce.h"
 #include "loup/kernels/simd-inl.h"
@@ -98,6 +102,20 @@ struct Group {
 
   HWY_INLINE void fold_into(const States& states, std::int64_t first, bool shared,
                             std::int64_t rows) {
+    // Rows that leave many partial results are worth inlining: they may be short.
+    if constexpr (Op::kept_lanes > 1) {
+      fold(states, first, shared, rows);
+    } else {
+      fold_once(states, first, shared, rows);
+    }
+  }
+
+ private:
+  HWY_NOINLINE void fold_once(const States& states, std::int64_t first, bool shared,
+                              std::int64_t rows) {
+    fold(states, first, shared, rows);
+  }
+  HWY_INLINE void fold(const States& states, std::int64_t first, bool shared, std::int64_t rows) {
     using P = typename Op::Partial;
     HWY_ALIGN P folded[Op::planes * group_rows];
     for (int p = 0; p < Op::planes; ++p) {
@@ -117,22 +135,17 @@ struct Group {
 };
 
 // Which rows of a block count, and which of their columns.
-struct AllRows {
-  static constexpr bool counts_all = true;
-  HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
-  HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
-};
-struct ChosenRows {
-  static constexpr bool counts_all = false;
-  const std::uint8_t* bytes;
+struct WholeRows {
+  const std::uint8_t* bytes;  // null: all rows count
   std::int64_t step;
-  HWY_INLINE bool counts(std::int64_t r) const { return bytes[r * step] != 0; }
+  HWY_INLINE bool all() const { return bytes == nullptr; }
+  HWY_INLINE bool counts(std::int64_t r) const { return all() || bytes[r * step] != 0; }
   HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
 };
 struct MaskedRows {
-  static constexpr bool counts_all = true;
   const std::uint8_t* bytes;
   std::int64_t step;
+  HWY_INLINE bool all() const { return true; }
   HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
   HWY_INLINE ByteMask mask(std::int64_t r) const { return {bytes + r * step}; }
 };
@@ -166,8 +179,8 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
   TailBuffer<T> buffer;
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const std::int64_t count = std::min(group_rows, b.rows - first);
-    if constexpr (Op::kept_lanes > 1 && Rows::counts_all) {
-      if (b.cols <= Op::kept_lanes && first + group_rows <= readable) {
+    if constexpr (Op::kept_lanes > 1) {
+      if (b.cols <= Op::kept_lanes && first + group_rows <= readable && rows.all()) {
         spread_short_rows<Op>(b, rows, first, group);
         group.fold_into(states, first, shared, group_rows);
         continue;
@@ -195,10 +208,8 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
 template <class Op>
 void along(const States& states, bool shared, const Block& b) {
   using T = typename Op::Element;
-  if (b.mask == nullptr) {
-    along_rows<Op>(states, shared, b, readable_rows<T>(b, false), AllRows{});
-  } else if (b.mask_col == 0) {
-    along_rows<Op>(states, shared, b, readable_rows<T>(b, false), ChosenRows{b.mask, b.mask_row});
+  if (b.mask == nullptr || b.mask_col == 0) {
+    along_rows<Op>(states, shared, b, readable_rows<T>(b, false), WholeRows{b.mask, b.mask_row});
   } else {
     along_rows<Op>(states, shared, b, readable_rows<T>(b, true), MaskedRows{b.mask, b.mask_row});
   }
@@ -209,16 +220,57 @@ template <class T, class Mask>
 struct Tile {
   const T* x[group_rows];
   Mask mask[group_rows];
-  std::int64_t index[group_rows];
   std::int64_t rows;
+  // Of row r: index + place[r] * index_step.
+  std::int64_t index;
+  std::int64_t index_step;
+  std::int8_t place[group_rows];
 };
 
-HWY_INLINE void copy_mask(NoMask /*m*/, std::int64_t /*c*/, std::int64_t /*count*/,
-                          std::uint8_t* /*to*/, NoMask& /*copy*/) {}
-HWY_INLINE void copy_mask(ByteMask m, std::int64_t c, std::int64_t count, std::uint8_t* to,
-                          ByteMask& copy) {
-  std::copy_n(m.bytes + c, count, to);
-  copy.bytes = to;
+/// The rows of a block from `first` on that count, of group_rows. Rows are tiled by their position,
+/// so a mask of whole rows gives the bits of the same mask written out.
+template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
+HWY_NOINLINE Tile<T, Mask> make_tile(const Block& b, Rows rows, std::int64_t first) {
+  Tile<T, Mask> tile;
+  tile.rows = 0;
+  tile.index = b.index + first * b.index_row;
+  tile.index_step = b.index_row;
+  const std::int64_t end = std::min(b.rows, first + group_rows);
+  for (std::int64_t r = first; r < end; ++r) {
+    if (!rows.counts(r)) continue;
+    tile.x[tile.rows] = static_cast<const T*>(b.x) + r * b.x_row;
+    tile.mask[tile.rows] = rows.mask(r);
+    tile.place[tile.rows] = static_cast<std::int8_t>(r - first);
+    ++tile.rows;
+  }
+  return tile;
+}
+
+/// A copy of a few columns, which may be read to the end of a vector.
+template <class T, class Mask, std::int64_t N>
+struct Rest {
+  Tile<T, Mask> tile;
+  HWY_NOINLINE Rest(const Tile<T, Mask>& from, std::int64_t c, std::int64_t count) : tile(from) {
+    for (std::int64_t r = 0; r < from.rows; ++r) {
+      for (std::int64_t i = 0; i < N; ++i) {
+        x[r][i] = from.x[r][c + std::min(i, count - 1)];
+        mask[r][i] = i < count && from.mask[r][c + i] ? 1 : 0;
+      }
+      tile.x[r] = x[r];
+      if constexpr (std::is_same_v<Mask, ByteMask>) tile.mask[r].bytes = mask[r];
+    }
+  }
+
+ private:
+  T x[group_rows][N];
+  std::uint8_t mask[group_rows][N];
+};
+
+/// The columns from c on of a tile of any number of rows.
+template <class Op, class D, class T, class Mask>
+HWY_NOINLINE void tile_of_rows(D d, typename Op::Partial* state, std::int64_t n,
+                               const Tile<T, Mask>& tile, std::int64_t c) {
+  Op::template tile<0>(d, state, n, tile, c);
 }
 
 /// The last columns, fewer than a vector has lanes: operands and states go through padded copies.
@@ -228,71 +280,50 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
                               std::int64_t count) {
   using P = typename Op::Partial;
   constexpr std::int64_t N = lanes<D>;
-  T x[group_rows][N] = {};
-  std::uint8_t mask[group_rows][N] = {};
+  const Rest<T, Mask, N> rest(tile, c, count);
   P padded[Op::planes * N] = {};
   P* const state = static_cast<P*>(states.data) + states.first + c;
-  Tile<T, Mask> rest{};
-  rest.rows = tile.rows;
-  for (std::int64_t r = 0; r < tile.rows; ++r) {
-    std::copy_n(tile.x[r] + c, count, x[r]);
-    rest.x[r] = x[r];
-    copy_mask(tile.mask[r], c, count, mask[r], rest.mask[r]);
-    rest.index[r] = tile.index[r];
-  }
   for (int p = 0; p < Op::planes; ++p) std::copy_n(state + p * states.count, count, padded + p * N);
-  Op::template tile<0>(d, padded, N, rest, 0);
+  tile_of_rows<Op>(d, padded, N, rest.tile, 0);
   for (int p = 0; p < Op::planes; ++p) std::copy_n(padded + p * N, count, state + p * states.count);
 }
 
-template <class Op, std::int64_t fixed_rows, class D, class T, class Mask>
-HWY_NOINLINE void across_columns(D d, const States& states, const Tile<T, Mask>& tile,
-                                 std::int64_t cols) {
+template <class Op, class T, class Mask>
+HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
+  using D = hn::ScalableTag<typename Op::Lane>;
+  const D d;
+  if (tile.rows == 0) return;
   auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
   std::int64_t c = 0;
-  for (; c + lanes<D> <= cols; c += lanes<D>) {
-    Op::template tile<fixed_rows>(d, state + c, states.count, tile, c);
+  if (tile.rows == group_rows) {
+    for (; c + lanes<D> <= cols; c += lanes<D>) {
+      Op::template tile<group_rows>(d, state + c, states.count, tile, c);
+    }
+  } else {
+    for (; c + lanes<D> <= cols; c += lanes<D>) {
+      tile_of_rows<Op>(d, state + c, states.count, tile, c);
+    }
   }
   if (c < cols) across_rest<Op>(d, states, tile, c, cols - c);
 }
 
-template <class Op, class T, class Mask>
-HWY_INLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
-  const hn::ScalableTag<typename Op::Lane> d;
-  if (tile.rows == group_rows) {
-    across_columns<Op, group_rows>(d, states, tile, cols);
-  } else if (tile.rows > 0) {
-    across_columns<Op, 0>(d, states, tile, cols);
-  }
-}
-
-/// Rows are tiled by their position, so a mask of whole rows gives the bits of the same mask
-/// written out.
 template <class Op, class Rows>
 HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
-  using T = typename Op::Element;
-  const T* const x = static_cast<const T*>(b.x);
+  std::int64_t counted = 0;
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
-    Tile<T, decltype(rows.mask(0))> tile;
-    tile.rows = 0;
-    const std::int64_t end = std::min(b.rows, first + group_rows);
-    for (std::int64_t r = first; r < end; ++r) {
-      if (!rows.counts(r)) continue;
-      tile.x[tile.rows] = x + r * b.x_row;
-      tile.mask[tile.rows] = rows.mask(r);
-      tile.index[tile.rows] = b.index + r * b.index_row;
-      ++tile.rows;
-    }
+    const auto tile = make_tile<typename Op::Element>(b, rows, first);
     across_tile<Op>(states, tile, b.cols);
+    counted += tile.rows;
+  }
+  if constexpr (requires { Op::add_whole_rows(states, b.cols, counted); }) {
+    if constexpr (std::is_same_v<Rows, WholeRows>) Op::add_whole_rows(states, b.cols, counted);
   }
 }
 
 template <class Op>
 void across(const States& states, const Block& b) {
-  if (b.mask == nullptr) {
-    across_rows<Op>(states, b, AllRows{});
-  } else if (b.mask_col == 0) {
-    across_rows<Op>(states, b, ChosenRows{b.mask, b.mask_row});
+  if (b.mask == nullptr || b.mask_col == 0) {
+    across_rows<Op>(states, b, WholeRows{b.mask, b.mask_row});
   } else {
     across_rows<Op>(states, b, MaskedRows{b.mask, b.mask_row});
   }

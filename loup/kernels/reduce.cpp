@@ -24,9 +24,9 @@ const Reducer* find_reducer(ReduceOp op, DType dtype) {
     case ReduceOp::log_sum_exp: return log_sum_exp(dtype);
     case ReduceOp::norm_0:
     case ReduceOp::norm_1:
-    case ReduceOp::norm_2:
-    case ReduceOp::norm_most:
-    case ReduceOp::norm_least: return norm(op, dtype);
+    case ReduceOp::norm_2: return norm(op, dtype);
+    case ReduceOp::norm_most: return norm_extreme(true, dtype);
+    case ReduceOp::norm_least: return norm_extreme(false, dtype);
   }
   __builtin_unreachable();
 }

@@ -22,7 +22,9 @@ const Reducer* minmax(DType dtype);
 const Reducer* argmax(DType dtype);
 const Reducer* argmin(DType dtype);
 const Reducer* log_sum_exp(DType dtype);
-/// `op` is one of the norms.
+/// `op` is one of the norms of powers.
 const Reducer* norm(ReduceOp op, DType dtype);
+/// The norms of no power: the largest or the least magnitude.
+const Reducer* norm_extreme(bool is_largest, DType dtype);
 
 }  // namespace loup::kernels

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "loup/base/half.h"
@@ -95,6 +96,19 @@ struct ByteMask {
   }
   HWY_INLINE bool operator[](std::int64_t i) const { return bytes[i] != 0; }
 };
+
+HWY_INLINE void prefetch_bytes(NoMask /*m*/, std::int64_t /*ahead*/) {}
+HWY_INLINE void prefetch_bytes(ByteMask m, std::int64_t ahead) { hwy::Prefetch(m.bytes + ahead); }
+
+/// Fetches what a loop over a row reads `ahead` elements later: hardware stops at the end of each
+/// page. `lines` cache lines are read in one turn.
+template <int lines_per_turn, class T, class Mask>
+HWY_INLINE void prefetch(const T* x, Mask mask) {
+  constexpr std::int64_t ahead_bytes = 2048;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + ahead_bytes;
+  for (int i = 0; i < lines_per_turn; ++i) hwy::Prefetch(bytes + 64 * i);
+  prefetch_bytes(mask, ahead_bytes / static_cast<std::int64_t>(sizeof(T)));
+}
 
 // Which lanes of a vector count.
 struct AllLanes {

@@ -49,7 +49,7 @@ HWY_INLINE V share_of(D d, V x) {
   const auto is_denormal = hn::And(is_small, hn::Gt(x, hn::Set(d, ExpLog<T>::exp_least)));
   if (HWY_UNLIKELY(!hn::AllFalse(d, is_denormal))) return small_share_of(d, x);
   // The order matters: NaN stays NaN.
-  return hn::IfThenZeroElse(is_small, exp_inside(d, hn::Max(least, x)));
+  return hn::IfThenZeroElse(is_small, exp_within(d, hn::Max(least, x)));
 }
 
 template <class T, bool is_log>

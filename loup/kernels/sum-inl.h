@@ -49,14 +49,7 @@ struct PlainSum {
   template <class D>
   static HWY_INLINE void spread(D d, std::int64_t lane, hn::Vec<D> v, hn::Mask<D> counts, P* out,
                                 std::int64_t /*plane*/) {
-    const auto kept = hn::IfThenElseZero(counts, v);
-    if constexpr (std::is_same_v<Lane, P>) {
-      hn::StoreU(kept, d, out + lane);
-    } else {
-      widen<P>(d, kept, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
-        hn::StoreU(wide, dw, out + lane + at);
-      });
-    }
+    store_wide(d, hn::IfThenElseZero(counts, v), out + lane);
   }
   static HWY_INLINE void fold(const P* in, P* out, std::int64_t rows) {
     fold_sums(reinterpret_cast<const Wrapping*>(in), reinterpret_cast<Wrapping*>(out), rows);

@@ -3,6 +3,7 @@
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
 #include <cmath>
+#include <utility>
 
 #include "loup/base/dtype.h"
 #include "loup/kernels/count-inl.h"
@@ -13,9 +14,36 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
-/// A state is a count, a mean and the sum of the squared deviations from it. Each block of a row is
-/// read twice while it is in the first-level cache, for its own mean and the deviations from that:
-/// a mean of a million times the deviation costs no digits.
+/// Sums of the elements and of their squares.
+template <class T>
+struct PowerSums {
+  using Element = T;
+  using Lane = double;
+  template <class D>
+  using Lanes = Lanes2<D>;
+
+  template <class D>
+  static HWY_INLINE Lanes2<D> start(D d) {
+    return {hn::Zero(d), hn::Zero(d)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes2<D>& x, hn::Vec<D> v, Counts counts) {
+    v = counts.select(d, v, hn::Zero(d));
+    x.a = hn::Add(x.a, v);
+    x.b = hn::Add(x.b, hn::Mul(v, v));
+  }
+  template <class D>
+  static HWY_INLINE Lanes2<D> join(D /*d*/, const Lanes2<D>& x, const Lanes2<D>& y) {
+    return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)};
+  }
+};
+
+/// A state is a count, a mean and the sum of the squared deviations from it. Elements are read
+/// once, as distances from the mean so far: sum and sum of squares of those give the new mean and
+/// what the squares grow by, and the digits that cancel are fewer than those of what is there
+/// already. At first the distances are from one of the elements, and no more bits can cancel than
+/// the length of a block has: few beside the precision of floats. For doubles that are far from it
+/// the block is read again.
 template <class T>
 struct Variance {
   using Element = T;
@@ -25,7 +53,7 @@ struct Variance {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = std::is_same_v<T, float> ? DType::f32 : DType::f64;
   static constexpr DType second = result;
-  static constexpr std::int64_t block = 512;
+  static constexpr std::int64_t block = 1024;
   struct Moments {
     double count, mean, squares;
   };
@@ -56,27 +84,41 @@ struct Variance {
     return static_cast<double>(first < full ? row.x[first] : row.x_tail[first - full]);
   }
 
+  /// Of the distances from `mean`, and of their squares.
+  template <class Mask>
+  static HWY_INLINE std::pair<double, double> sums_about(double mean, const Row<T, Mask>& row,
+                                                         std::int64_t first, std::int64_t end) {
+    const auto moved = [mean](auto v) HWY_ATTR {
+      return hn::Sub(v, hn::Set(hn::ScalableTag<double>(), mean));
+    };
+    const auto sums = reduce_elements<PowerSums<T>>(row, first, end, moved);
+    return {hn::GetLane(sums.a), hn::GetLane(sums.b)};
+  }
+
+  /// Those of `before`, and n more elements whose distances from its mean have these sums.
+  static HWY_INLINE Moments grown(const Moments& before, double n, double sum, double squares) {
+    const double count = before.count + n;
+    const double share = sum / count;
+    const double more = squares - sum * share;
+    return {count, before.mean + share, before.squares + (more < 0 ? 0 : more)};
+  }
+
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
-    using Sum = LaneSum<T, double>;
-    const hn::ScalableTag<double> d;
     Moments all{0, 0, 0};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
-      const std::int64_t n = count_of(row.mask + first, end - first);
-      if (n == 0) continue;
-      const auto count = static_cast<double>(n);
-      // Distances from one of the elements: the mean of equal ones is exact.
-      const double pivot = first_counted(row, first);
-      const auto moved = [=](auto v) HWY_ATTR { return hn::Sub(v, hn::Set(d, pivot)); };
-      const double mean =
-          pivot + hn::GetLane(reduce_elements<Sum>(row, first, end, moved).a) / count;
-      const auto squared = [=](auto v) HWY_ATTR {
-        const auto distance = hn::Sub(v, hn::Set(d, mean));
-        return hn::Mul(distance, distance);
-      };
-      const double squares = hn::GetLane(reduce_elements<Sum>(row, first, end, squared).a);
-      all = joined(all, {count, mean, squares});
+      const std::int64_t count = count_of(row.mask + first, end - first);
+      if (count == 0) continue;
+      const auto n = static_cast<double>(count);
+      if (all.count == 0) all.mean = first_counted(row, first);
+      auto sums = sums_about(all.mean, row, first, end);
+      if constexpr (std::is_same_v<T, double>) {
+        const double share = sums.first / n;
+        const bool cancels = sums.second > 16 * (sums.second - sums.first * share);
+        if (all.count == 0 && cancels) sums = sums_about(all.mean += share, row, first, end);
+      }
+      all = grown(all, n, sums.first, sums.second);
     }
     store_state(all, out, plane);
   }
@@ -93,52 +135,34 @@ struct Variance {
     for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
   }
 
-  /// The same for a few rows of a vector of columns, read twice from the cache.
+  /// The same for a few rows of a vector of columns.
   template <std::int64_t fixed_rows, class Tag, class Mask>
   static HWY_INLINE void tile(Tag d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     const auto zero = hn::Zero(d);
     const auto one = hn::Set(d, 1.0);
-    const auto old_count = hn::LoadU(d, state);
-    const auto old_mean = hn::LoadU(d, state + n);
-    // Distances from the mean so far, or from the first element.
-    auto has_pivot = hn::Ne(old_count, zero);
-    auto pivot = old_mean;
-    for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_pivot); ++r) {
+    auto count = hn::LoadU(d, state);
+    auto mean = hn::LoadU(d, state + n);
+    auto has_mean = hn::Gt(count, zero);
+    for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_mean); ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      const auto is_first = counts.both(d, hn::Not(has_pivot));
-      pivot = hn::IfThenElse(is_first, load(d, tile.x[r] + c), pivot);
-      has_pivot = hn::Or(has_pivot, is_first);
+      const auto is_first = counts.both(d, hn::Not(has_mean));
+      mean = hn::IfThenElse(is_first, load(d, tile.x[r] + c), mean);
+      has_mean = hn::Or(has_mean, is_first);
     }
-    auto count = zero;
-    auto sum = zero;
+    auto sums = PowerSums<T>::start(d);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       count = hn::Add(count, counts.select(d, one, zero));
-      sum = hn::Add(sum, counts.select(d, hn::Sub(load(d, tile.x[r] + c), pivot), zero));
+      PowerSums<T>::add(d, sums, hn::Sub(load(d, tile.x[r] + c), mean), counts);
     }
-    const auto mean = hn::Add(pivot, hn::Div(sum, hn::Max(count, one)));
-    auto squares = zero;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      const auto distance = hn::Sub(load(d, tile.x[r] + c), mean);
-      squares = hn::Add(squares, counts.select(d, hn::Mul(distance, distance), zero));
-    }
-    const auto all = hn::Add(old_count, count);
-    const auto share = hn::Div(count, hn::Max(all, one));
-    const auto distance = hn::Sub(mean, old_mean);
-    const auto between = hn::Mul(hn::Mul(distance, distance), hn::Mul(old_count, share));
-    const auto is_new = hn::Eq(old_count, zero);
-    const auto is_same = hn::Eq(count, zero);
-    // Where one side has nothing its mean is not looked at: it may be far from all elements.
-    auto new_mean = hn::Add(old_mean, hn::Mul(distance, share));
-    new_mean = hn::IfThenElse(is_same, old_mean, hn::IfThenElse(is_new, mean, new_mean));
-    auto new_squares = hn::Add(squares, hn::IfThenZeroElse(hn::Or(is_new, is_same), between));
-    new_squares = hn::Add(hn::LoadU(d, state + 2 * n), new_squares);
-    hn::StoreU(all, d, state);
-    hn::StoreU(new_mean, d, state + n);
-    hn::StoreU(new_squares, d, state + 2 * n);
+    const auto share = hn::Div(sums.a, hn::Max(count, one));
+    // The order matters: NaN stays NaN.
+    const auto more = hn::Max(zero, hn::Sub(sums.b, hn::Mul(sums.a, share)));
+    hn::StoreU(count, d, state);
+    hn::StoreU(hn::Add(mean, share), d, state + n);
+    hn::StoreU(hn::Add(hn::LoadU(d, state + 2 * n), more), d, state + 2 * n);
   }
 
   static void init(void* states, std::int64_t n) {

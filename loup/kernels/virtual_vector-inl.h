@@ -112,13 +112,19 @@ HWY_INLINE void for_each_block(const Row<T, Mask>& row, Flush flush) {
   v.clear();
   std::int64_t i = 0;
   std::int64_t end = std::min(full, block);
-  for (; i < end; i += step) v.add(row.x + i, row.mask + i);
+  for (; i < end; i += step) {
+    prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
+    v.add(row.x + i, row.mask + i);
+  }
   if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
   flush(v, std::true_type());
   while (i < full) {
     v.clear();
     end = std::min(full, i + block);
-    for (; i < end; i += step) v.add(row.x + i, row.mask + i);
+    for (; i < end; i += step) {
+      prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
+      v.add(row.x + i, row.mask + i);
+    }
     if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
     flush(v, std::false_type());
   }
@@ -169,6 +175,15 @@ HWY_INLINE void widen(D /*d*/, hn::Vec<D> v, Use use) {
     const hn::Rebind<Wide, decltype(dh)> dw;
     use(dw, 0, hn::PromoteTo(dw, hn::LowerHalf(dh, v)));
     use(dw, lanes<decltype(dh)>, hn::PromoteTo(dw, hn::UpperHalf(dh, v)));
+  }
+}
+template <class Wide, class D>
+HWY_INLINE void store_wide(D d, hn::Vec<D> v, Wide* to) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, Wide>) {
+    hn::StoreU(v, d, to);
+  } else {
+    widen<Wide>(
+        d, v, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR { hn::StoreU(wide, dw, to + at); });
   }
 }
 

@@ -27,7 +27,7 @@ Tensor LogAddExp::operator()(const Tensor& input, const Tensor& other,
                              const LogAddExpOptions& options) const {
   const Tensor result = ops::logaddexp(present(name, input, options.input_mask),
                                        present(name, other, options.other_mask));
-  return ops::to(result, options.dtype.value_or(result.dtype()));
+  return ops::contiguous(ops::to(result, options.dtype.value_or(result.dtype())));
 }
 
 MaskedTensor LogAddExp::operator()(const MaskedTensor& input, const MaskedTensor& other,

@@ -72,7 +72,7 @@ struct SmallBlocks {
   };
   std::array<Stack, class_count> stacks;
 
-  SmallBlocks() { alive = true; }
+  SmallBlocks() noexcept { alive = true; }
   SmallBlocks(const SmallBlocks&) = delete;
   SmallBlocks& operator=(const SmallBlocks&) = delete;
   ~SmallBlocks() {

@@ -106,12 +106,12 @@ Tensor masked_product(const char* operation, const Factor& a, const Factor& b) {
   if (!cols.are_all) {
     Tensor wide = zeros({c.size(0), b.value.size(1)}, c.dtype());
     index_copy_(wide, 1, cols.index, c);
-    c = wide;
+    c = std::move(wide);
   }
   if (!rows.are_all) {
     Tensor high = zeros({a.value.size(0), c.size(1)}, c.dtype());
     index_copy_(high, 0, rows.index, c);
-    c = high;
+    c = std::move(high);
   }
   return c;
 }

@@ -73,7 +73,7 @@ NthLines::NthLines(const Tensor& x, const Tensor* mask, int dim, DType dtype)
                           std::abs(side_.step[operand_mask]) < std::abs(line_.step[operand_mask]));
   const std::int64_t key_bytes = kernels::nth_kernel(dtype).key_bytes;
   width_ = line_.size <= short_line ? std::min(most_side_by_side, side_.size) : 1;
-  if (is_turned) {
+  if (is_turned && line_.size > 0) {
     width_ =
         std::clamp(strip_bytes / (line_.size * key_bytes), least_side_by_side, most_side_by_side);
     width_ = std::min(width_ / least_side_by_side * least_side_by_side, side_.size);
@@ -82,6 +82,7 @@ NthLines::NthLines(const Tensor& x, const Tensor* mask, int dim, DType dtype)
 
 template <class Body>
 void NthLines::for_each_strip(Body&& body) const {
+  if (side_.size * line_.size * outer_.iterations() == 0) return;
   const std::int64_t across = (side_.size + width_ - 1) / width_;
   const std::int64_t strips = across * outer_.iterations();
   const std::int64_t elements = width_ * line_.size;

@@ -29,7 +29,8 @@ template <class T>
 class MatmulKernels : public testing::Test {
  protected:
   static constexpr DType dtype = dtype_of<T>();
-  static inline bool fuses = false;
+  /// Not used where T is an integer.
+  [[maybe_unused]] static inline bool fuses = false;
 
   /// On each instruction set, of which all but one fuse products and sums.
   template <class F>

@@ -67,9 +67,9 @@ T tricky(Random& random) {
   }
 }
 
-class EveryDType : public testing::TestWithParam<DType> {};
+class NthOfEveryDType : public testing::TestWithParam<DType> {};
 
-TEST_P(EveryDType, SelectsWhatSortingPutsThere) {
+TEST_P(NthOfEveryDType, SelectsWhatSortingPutsThere) {
   for_each_target([] {
     Random random;
     for (const std::int64_t count : {1, 2, 7, 16, 33, 63, 64, 65, 100, 500, 2049, 5000}) {
@@ -118,7 +118,7 @@ TEST_P(EveryDType, SelectsWhatSortingPutsThere) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Nth, EveryDType, testing::ValuesIn(test::all_dtypes()),
+INSTANTIATE_TEST_SUITE_P(Nth, NthOfEveryDType, testing::ValuesIn(test::all_dtypes()),
                          [](const auto& dtype) { return std::string(name(dtype.param)); });
 
 class EveryOrder : public testing::TestWithParam<int> {

@@ -368,7 +368,9 @@ struct Differentiable {
   Function call;
 };
 
-void PrintTo(const Differentiable& op, std::ostream* stream) { *stream << op.name; }
+std::ostream& operator<<(std::ostream& stream, const Differentiable& op) {
+  return stream << op.name;
+}
 
 std::vector<Differentiable> differentiable() {
   return {

@@ -39,7 +39,7 @@ class MaskedContest:
         return reference.error(case, to_array(library, result), expected[0])
 
     def bounds(self, case: MaskedCase) -> tuple[float, float]:
-        return reference.OURS[case.dtype], reference.PEERS[case.dtype]
+        return reference.bounds(case)
 
     def passes(self, case: MaskedCase, result: Any) -> list[Pass]:
         return case.passes

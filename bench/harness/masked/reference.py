@@ -31,6 +31,15 @@ GRADIENTS: dict[str, Callable[[Array, Array], Array]] = {
 OURS = {"float32": 3e-7, "float64": 1e-13, "float16": 1e-3, "bfloat16": 8e-3, "int32": 0.0}
 PEERS = {"float32": 1e-3, "float64": 1e-9, "float16": 2e-2, "bfloat16": 5e-2, "int32": 0.0}
 
+# Ops whose result is a fraction, also of integers.
+FRACTIONS = frozenset({"mean", "var", "std"})
+
+
+def bounds(case: MaskedCase) -> tuple[float, float]:
+    """Return how far the result of loup may be off, and that of a peer."""
+    dtype = "float32" if case.dtype == "int32" and case.op in FRACTIONS else case.dtype
+    return OURS[dtype], PEERS[dtype]
+
 
 def _absent(*_: Any, **__: Any) -> Any:
     raise TypeError("no such function")

@@ -40,6 +40,7 @@ def test_what_the_list_says_is_there(op: dict[str, object]) -> None:
 
 
 def test_names_are_listed_once() -> None:
-    names = [name for op in LISTED for name in (op["name"], *op["aliases"])]
+    # logaddexp is both: of the tensor itself, and one that knows masks.
+    names = [(op["masked"], name) for op in LISTED for name in (op["name"], *op["aliases"])]
     assert len(names) == len(set(names))
     assert inspect.ismodule(loup.masked)

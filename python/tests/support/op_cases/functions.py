@@ -2,6 +2,7 @@
 
 from op_cases.example import Example
 from op_cases.gathering import GATHERING
+from op_cases.masked import MASKED
 from op_cases.order import ORDER
 from op_cases.products import PRODUCTS
 from op_cases.random import RANDOM
@@ -10,5 +11,5 @@ from op_cases.selection import SELECTION
 from op_cases.shapes import SHAPES
 
 FUNCTIONS: dict[str, list[Example]] = (
-    GATHERING | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES
+    GATHERING | MASKED | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES
 )

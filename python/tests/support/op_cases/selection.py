@@ -66,7 +66,7 @@ SELECTION: dict[str, list[Example]] = {
         Example((anything(2, 3),), lambda op, x: op(x, 1), lambda x: (x != 0).any(1)),
         Example(
             (anything(2, 3, 2),),
-            lambda op, x: op(x, (0, 2), True),
+            lambda op, x: op(x, (0, 2), keepdim=True),
             lambda x: (x != 0).any((0, 2), keepdims=True),
         ),
         Example((anything(0, 3),), lambda op, x: op(x, 0), lambda x: (x != 0).any(0)),

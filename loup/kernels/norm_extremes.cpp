@@ -1,0 +1,35 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loup/kernels/norm_extremes.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include "loup/kernels/extreme-inl.h"
+#include "loup/kernels/reducers.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+const Reducer* norm_extreme_of(bool is_largest) {
+  return is_largest ? &reducer_of<LaneReduction<Extreme<T, true, true>>>
+                    : &reducer_of<LaneReduction<Extreme<T, false, true>>>;
+}
+
+}  // namespace
+
+const Reducer* find_norm_extreme(bool is_largest, DType dtype) {
+  if (dtype == DType::f32) return norm_extreme_of<float>(is_largest);
+  return dtype == DType::f64 ? norm_extreme_of<double>(is_largest) : nullptr;
+}
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace loup::kernels {
+HWY_EXPORT(find_norm_extreme);
+const Reducer* norm_extreme(bool is_largest, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_norm_extreme)(is_largest, dtype);
+}
+}  // namespace loup::kernels
+#endif

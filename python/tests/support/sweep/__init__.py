@@ -1,0 +1,1 @@
+"""The conformance sweep: every masked operator over dtypes, strides, masks and dims."""
