@@ -74,30 +74,28 @@ HWY_INLINE V ordered(D d, V bits) {
   }
 }
 
-/// Which of the lanes count. With mask registers a byte compares to a bit at once.
+/// Which of the lanes count.
 template <class D>
 HWY_INLINE hn::Mask<D> counted(D d, ByteMask mask) {
-#if HWY_TARGET <= HWY_AVX3
-  const hn::Rebind<std::uint8_t, D> bytes;
-  const auto is_true = hn::Ne(hn::LoadU(bytes, mask.bytes), hn::Zero(bytes));
-  return hn::Mask<D>{static_cast<decltype(hn::Mask<D>{}.raw)>(is_true.raw)};
-#else
   return mask.lanes_of(d);
-#endif
 }
 template <class D>
 HWY_INLINE hn::Mask<D> counted(D d, NoMask /*mask*/) {
   return hn::FirstN(d, hn::MaxLanes(d));
 }
 
-/// The chosen lanes, side by side. Pairs of words for 64 bits: Highway 1.0.3 looks those up in a
-/// table that it copies for every vector.
+/// The chosen lanes, side by side. Not by Highway for 64 bits: 1.0.3 looks them up in a table that
+/// it copies for every vector.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V compressed(D d, V v, hn::Mask<D> mask) {
-  if constexpr (sizeof(hn::TFromD<D>) == 8 && HWY_TARGET > HWY_AVX3) {
-    const hn::Repartition<std::uint32_t, D> words;
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+#if HWY_TARGET <= HWY_AVX3
+    return V{_mm512_maskz_compress_epi64(mask.raw, v.raw)};
+#else
+    const hn::Repartition<std::uint32_t, D> words;  // pairs
     const auto both = hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(d, mask)));
     return hn::BitCast(d, hn::Compress(hn::BitCast(words, v), both));
+#endif
   } else {
     return hn::Compress(v, mask);
   }
