@@ -80,8 +80,8 @@ class LOUP_EXPORT ThreadPool {
   void sleep(std::uint64_t seen);
   void wake_one();
 
-  const int threads_;
-  const bool spins_;
+  int threads_;
+  bool spins_;
   std::array<Job, 16> jobs_;
   alignas(64) std::atomic<std::uint64_t> posted_{0};  // what spinning workers look at
   alignas(64) std::atomic<int> sleepers_{0};          // workers that sleep and that nobody woke

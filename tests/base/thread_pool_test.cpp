@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -179,11 +180,11 @@ TEST(ThreadPool, GivesEachCallerItsOwnException) {
         try {
           run(pool, 20, [&](std::int64_t i) {
             ++calls;
-            if ((t + n) % 2 == 0 && i % 3 == 0) throw t;
+            if ((t + n) % 2 == 0 && i % 3 == 0) throw std::runtime_error(std::to_string(t));
           });
           if ((t + n) % 2 == 0 || calls != 20) ++wrong;
-        } catch (int thrown) {
-          if (thrown != t) ++wrong;
+        } catch (const std::runtime_error& error) {
+          if (error.what() != std::to_string(t)) ++wrong;
         }
       }
     });
