@@ -73,9 +73,9 @@ class LOUP_EXPORT ThreadPool {
   Job* find_place();
   bool help(Job& job, std::size_t worker);
   void finish(Job& job, std::int64_t finished);
-  void wait_for(const Job& job);
+  void wait_for(const Job& job, Clock::time_point begin);
   template <class Condition>
-  bool spin_until(Condition&& condition) const;
+  bool spin_until(Clock::time_point end, Condition&& condition) const;
   void work(std::size_t worker);
   void sleep(std::uint64_t seen);
   void wake_one();
@@ -84,6 +84,7 @@ class LOUP_EXPORT ThreadPool {
   bool spins_;
   std::array<Job, 16> jobs_;
   alignas(64) std::atomic<std::uint64_t> posted_{0};  // what spinning workers look at
+  std::atomic<int> caller_cpu_{-1};                   // of the last one
   alignas(64) std::atomic<int> sleepers_{0};          // workers that sleep and that nobody woke
   std::atomic<int> sleeping_callers_{0};
   std::atomic<bool> is_stopping_{false};
