@@ -88,11 +88,14 @@ TEST(ThreadPool, GivesEachThreadAPartOfItsOwn) {
   ThreadPool pool(2);
   std::array<std::thread::id, count> ran_on;
   std::array<std::atomic<bool>, count> has_begun{};
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   run(pool, count, [&](std::int64_t i) {
     ran_on[static_cast<std::size_t>(i)] = std::this_thread::get_id();
     has_begun[static_cast<std::size_t>(i)] = true;
     const auto partner = static_cast<std::size_t>((i + count / 2) % count);
-    while (!has_begun[partner]) std::this_thread::yield();
+    while (!has_begun[partner] && std::chrono::steady_clock::now() < limit) {
+      std::this_thread::yield();
+    }
   });
   const auto self = std::this_thread::get_id();
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(ran_on[i] == self, i < count / 2) << i;
