@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 
 thread_local InterruptScope::Check interrupt_check = nullptr;
-thread_local Clock::time_point last_interrupt_check;
+constinit thread_local Clock::time_point last_interrupt_check{};
 
 /// Never destroyed: loops may run in the destructors of static objects.
 struct State {
