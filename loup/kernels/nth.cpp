@@ -108,34 +108,38 @@ HWY_INLINE std::int64_t collect_run(const T* x, Mask mask, std::int64_t count, K
   constexpr std::int64_t N = lanes<decltype(d)>;
   auto greatest = hn::Zero(d);  // magnitude
   std::int64_t written = 0;
-  std::int64_t i = 0;
   const auto magnitude = hn::Set(d, magnitude_bits<T>());
-  for (; i + N <= count; i += N) {
-    const auto bits = load_bits(d, x + i);
-    const auto counts = counted(d, mask + i);
+  const auto take = [&](const T* from, auto chosen) HWY_ATTR {
+    const auto bits = load_bits(d, from);
+    const auto counts = counted(d, chosen);
     if constexpr (is_real<T>) {
       greatest = hn::Max(greatest, hn::IfThenElseZero(counts, hn::And(bits, magnitude)));
     }
     const auto key = ordered<T>(d, bits);
-    if constexpr (std::is_same_v<Mask, NoMask>) {
+    if constexpr (std::is_same_v<decltype(chosen), NoMask>) {
       hn::StoreU(key, d, keys + written);
       written += N;
     } else {
       hn::StoreU(compressed(d, key, counts), d, keys + written);
       written += static_cast<std::int64_t>(hn::CountTrue(d, counts));
     }
-  }
-  const hn::CappedTag<KeyOf<T>, 1> one;
-  auto last = hn::Zero(one);
-  for (; i < count; ++i) {
-    if (!mask[i]) continue;
-    const auto bits = load_bits(one, x + i);
-    last = hn::Max(last, hn::And(bits, hn::Set(one, magnitude_bits<T>())));
-    keys[written++] = hn::GetLane(ordered<T>(one, bits));
+  };
+  std::int64_t i = 0;
+  for (; i + N <= count; i += N) take(x + i, mask + i);
+  if (i < count) {
+    // Nobody can predict masks, so not one by one.
+    T rest[N] = {};
+    std::uint8_t chosen[N] = {};
+    std::copy_n(x + i, count - i, rest);
+    if constexpr (std::is_same_v<Mask, NoMask>) {
+      std::fill_n(chosen, count - i, std::uint8_t{1});
+    } else {
+      std::copy_n(mask.bytes + i, count - i, chosen);
+    }
+    take(rest, ByteMask{chosen});
   }
   if constexpr (is_real<T>) {
-    const KeyOf<T> most = std::max(hn::GetLane(hn::MaxOfLanes(d, greatest)), hn::GetLane(last));
-    has_nan |= most > infinity_bits<T>();
+    has_nan |= hn::GetLane(hn::MaxOfLanes(d, greatest)) > infinity_bits<T>();
   }
   return written;
 }

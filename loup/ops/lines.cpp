@@ -219,9 +219,20 @@ void Run::run_long() {
     });
     return;
   }
+  const bool is_one_piece = parts == 1 && line <= length;
   parallel_for(groups, bytes_, [&](std::int64_t task) {
     const Group group = group_at(task);
     std::vector<LineState> total(static_cast<std::size_t>(group.lines));
+    if (is_one_piece) {
+      std::fill(total.begin(), total.end(), kernel_.empty(parameters_));
+      for_each_piece(group, 0, [&](const LineBlock& b, const Offsets<3>& at) {
+        (plan_.is_along ? kernel_.measure_rows : kernel_.measure_columns)(b, total.data(),
+                                                                          parameters_);
+        (plan_.is_along ? kernel_.apply_rows : kernel_.apply_columns)(b, total.data(), parameters_);
+        finish(at, b);
+      });
+      return;
+    }
     std::vector<LineState> states(total.size());
     measure(group, 0, total.data());
     for (std::int64_t part = 1; part < parts; ++part) {

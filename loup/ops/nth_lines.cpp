@@ -72,7 +72,8 @@ NthLines::NthLines(const Tensor& x, const Tensor* mask, int dim, DType dtype)
                          (packs_mask_ && side_.step[operand_mask] != 0 &&
                           std::abs(side_.step[operand_mask]) < std::abs(line_.step[operand_mask]));
   const std::int64_t key_bytes = kernels::nth_kernel(dtype).key_bytes;
-  width_ = line_.size <= short_line ? std::min(most_side_by_side, side_.size) : 1;
+  width_ =
+      line_.size <= short_line ? std::clamp<std::int64_t>(side_.size, 1, most_side_by_side) : 1;
   if (is_turned && line_.size > 0) {
     width_ =
         std::clamp(strip_bytes / (line_.size * key_bytes), least_side_by_side, most_side_by_side);
