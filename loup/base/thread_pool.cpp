@@ -16,9 +16,11 @@ constexpr auto spin_time = std::chrono::microseconds(200);
 /// Looks at a cache line between two looks at the clock: about 1 µs. In between nobody yields: on
 /// Linux that gives away a whole time slice, however little the others are entitled to.
 constexpr int looks = 20;
-/// Questions for workers that are awake are close below this, and so many of them wake one.
+/// Questions for workers that are awake are close below this. So many of them wake one, and twice
+/// as many the next time unless it found work: where other programs hold the CPUs it never does.
 constexpr auto close_time = std::chrono::microseconds(30);
-constexpr int enough_questions = 4;
+constexpr int few_questions = 4;
+constexpr int most_questions = 1024;
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -138,10 +140,12 @@ bool ThreadPool::is_awake() {
   if (sleepers_.load(std::memory_order_relaxed) < static_cast<int>(workers_.size())) return true;
   const Clock::duration now = Clock::now().time_since_epoch();
   const Clock::duration last(last_question_.exchange(now.count(), std::memory_order_relaxed));
-  if (now - last > close_time) {
-    close_questions_.store(0, std::memory_order_relaxed);
-  } else if (close_questions_.fetch_add(1, std::memory_order_relaxed) + 1 >= enough_questions) {
-    close_questions_.store(0, std::memory_order_relaxed);
+  const int asked =
+      now - last > close_time ? 1 : close_questions_.load(std::memory_order_relaxed) + 1;
+  const int enough = enough_questions_.load(std::memory_order_relaxed);
+  close_questions_.store(asked < enough ? asked : 0, std::memory_order_relaxed);
+  if (asked >= enough) {
+    enough_questions_.store(std::min(2 * enough, most_questions), std::memory_order_relaxed);
     wake_one();
   }
   return false;
@@ -150,7 +154,9 @@ bool ThreadPool::is_awake() {
 // Workers
 
 ThreadPool::ThreadPool(int threads)
-    : threads_(threads), spins_(threads > 1 && threads <= usable_cpus()) {
+    : threads_(threads),
+      spins_(threads > 1 && threads <= usable_cpus()),
+      enough_questions_(few_questions) {
   for (Job& job : jobs_) job.parts = std::vector<Part>(static_cast<std::size_t>(threads));
   workers_.reserve(static_cast<std::size_t>(threads));
   try {
@@ -181,7 +187,12 @@ void ThreadPool::work(std::size_t worker) {
     // Where it shares a CPU with the caller, it is in the way of the loop it waits for.
     is_patient = is_patient && sched_getcpu() != caller_cpu_.load(std::memory_order_relaxed);
     const auto is_posted = [&] { return posted_.load(std::memory_order_relaxed) != seen; };
-    if (is_patient && spin_until(begin + spin_time, is_posted)) continue;
+    if (is_patient && spin_until(begin + spin_time, is_posted)) {
+      if (enough_questions_.load(std::memory_order_relaxed) != few_questions) {
+        enough_questions_.store(few_questions, std::memory_order_relaxed);
+      }
+      continue;
+    }
     sleep(seen);
     is_patient = Clock::now() - begin < spin_time;
   }

@@ -90,6 +90,7 @@ class LOUP_EXPORT ThreadPool {
   std::atomic<bool> is_stopping_{false};
   std::atomic<Clock::rep> last_question_{0};
   std::atomic<int> close_questions_{0};
+  std::atomic<int> enough_questions_;
   std::mutex mutex_;
   std::condition_variable has_work_;
   std::condition_variable is_done_;
