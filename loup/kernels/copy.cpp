@@ -102,6 +102,11 @@ void convert_piece(const Plane& to, const ConstPlane& from, std::int64_t rows, s
 }  // namespace
 
 void copy_plane(const Plane& to, const ConstPlane& from, std::int64_t rows, std::int64_t cols) {
+  // The other way round, so that what is written is contiguous.
+  if (to.row == 1 && to.col != 1) {
+    return copy_plane({to.data, to.dtype, to.col, to.row},
+                      {from.data, from.dtype, from.col, from.row}, cols, rows);
+  }
   if (to.dtype == from.dtype) return copy_same(to, from, rows, cols);
   if (to.col == 1 && from.col == 1) return convert_rows(to, from, rows, cols);
   const bool is_square = is_turned(to) || is_turned(from);

@@ -9,6 +9,7 @@
 #include "loup/base/axes.h"
 #include "loup/base/parallel.h"
 #include "loup/kernels/copy.h"
+#include "loup/kernels/stream.h"
 
 namespace loup::kernels {
 
@@ -20,6 +21,8 @@ constexpr std::size_t most_operands = 4;
 constexpr std::int64_t task_elements = 16 * 1024;
 /// What is converted at a time: four operands of this many elements fit the first-level cache.
 constexpr std::int64_t piece_elements = 1024;
+/// Results beyond this many bytes are written past the caches, which would not keep them anyway.
+constexpr std::int64_t streamed_bytes = 32 * 1024 * 1024;
 /// Rows at least this long are handed to the kernel one by one; shorter ones are packed together.
 constexpr std::int64_t long_row = 32;
 
@@ -37,8 +40,9 @@ struct Piece {
 
 class Task {
  public:
-  Task(const ElementwiseKernel& kernel, std::span<Operand> operands, const double* parameters)
-      : kernel_(kernel), operands_(operands), parameters_(parameters) {}
+  Task(const ElementwiseKernel& kernel, std::span<Operand> operands, const double* parameters,
+       bool streams)
+      : kernel_(kernel), operands_(operands), parameters_(parameters), streams_(streams) {}
 
   void operator()(std::int64_t rows, std::int64_t cols) {
     const Piece most = piece_size(rows, cols);
@@ -48,6 +52,7 @@ class Task {
         run(piece, r, c, r == 0 && c == 0, piece.cols == cols);
       }
     }
+    if (streams_) end_stream();
   }
 
  private:
@@ -64,7 +69,9 @@ class Task {
     }
     if (is_turned && rows > 1)
       return {std::min<std::int64_t>(rows, 32), std::min<std::int64_t>(cols, 32)};
-    if (is_direct && cols >= long_row) return {1, cols};
+    if (is_direct && cols >= long_row) {
+      return {1, streams_ ? std::min(cols, piece_elements) : cols};
+    }
     const std::int64_t piece_cols = std::min(cols, piece_elements);
     return {std::min(rows, piece_elements / piece_cols), piece_cols};
   }
@@ -82,7 +89,7 @@ class Task {
       const Operand& x = operands_[k];
       std::byte* const memory = x.data + (r * x.row + c * x.col) * item_bytes(x.dtype);
       const bool reads_rows = is_native(x) && x.col == 1 && piece.cols >= long_row;
-      if (is_flat(x, piece) || reads_rows) {
+      if ((is_flat(x, piece) || reads_rows) && !(k == 0 && streams_)) {
         at[k] = memory;
         row[k] = x.row * item_bytes(x.dtype);
         by_rows |= !is_flat(x, piece);
@@ -104,6 +111,10 @@ class Task {
     const Operand& out = operands_[0];
     if (at[0] == scratch_[0].data()) {
       std::byte* const memory = out.data + (r * out.row + c * out.col) * item_bytes(out.dtype);
+      if (streams_ && is_flat(out, piece)) {
+        return stream_bytes(memory, at[0],
+                            static_cast<std::size_t>(count * calls * item_bytes(out.dtype)));
+      }
       copy_plane({memory, out.dtype, out.row, out.col}, {at[0], out.computed, piece.cols, 1},
                  piece.rows, piece.cols);
     }
@@ -112,6 +123,7 @@ class Task {
   const ElementwiseKernel& kernel_;
   std::span<Operand> operands_;
   const double* parameters_;
+  bool streams_;
   alignas(64) std::array<std::array<std::byte, piece_elements * 8>, most_operands> scratch_;
 };
 
@@ -143,6 +155,10 @@ void elementwise(const ElementwiseKernel& kernel, const Shape& shape, const Arra
     bytes += item_bytes(x.dtype);
   }
 
+  const auto is_out = [&](const Array& x) { return x.data == out.data; };
+  const bool streams = count * item_bytes(out.dtype) > streamed_bytes &&
+                       std::none_of(inputs.begin(), inputs.end(), is_out);
+
   const std::int64_t work = count * bytes * kernel.cost;
   const std::int64_t part = work > serial_bytes ? task_elements : count;
   const std::int64_t col_part = std::min(cols.size, part);
@@ -159,7 +175,7 @@ void elementwise(const ElementwiseKernel& kernel, const Shape& shape, const Arra
       here[k].data +=
           (offsets[k] + r * rows.step[k] + c * cols.step[k]) * item_bytes(here[k].dtype);
     }
-    Task run(kernel, std::span(here).first(operand_count), parameters);
+    Task run(kernel, std::span(here).first(operand_count), parameters, streams);
     run(std::min(row_part, rows.size - r), std::min(col_part, cols.size - c));
   });
 }

@@ -44,12 +44,26 @@ HWY_INLINE V choose(D d, ByteMask mask, V yes, V no) {
 template <class D, class Mask, class Map, class V = hn::Vec<D>, class T = hn::TFromD<D>>
 HWY_INLINE V choose_first(D d, const T* x, Mask mask, std::int64_t count, Map map, V no) {
   HWY_ALIGN T rest[lanes<D>] = {};
-  HWY_ALIGN std::uint8_t counts[lanes<D>] = {};
-  for (std::int64_t i = 0; i < count; ++i) {
-    rest[i] = x[i];
-    counts[i] = mask[i] ? 1 : 0;
+  std::copy_n(x, count, rest);
+  const auto is_inside = hn::FirstN(d, static_cast<std::size_t>(count));
+  const auto v = hn::IfThenElse(is_inside, map(hn::Load(d, rest)), no);
+  if constexpr (std::is_same_v<Mask, NoMask>) {
+    return v;
+  } else {
+    HWY_ALIGN std::uint8_t counts[lanes<D>] = {};
+    std::copy_n(mask.bytes, count, counts);
+    return choose(d, ByteMask{counts}, v, no);
   }
-  return hn::IfThenElse(ByteMask{counts}.lanes_of(d), map(hn::Load(d, rest)), no);
+}
+
+/// The vector at i of a row of `count` elements.
+template <class D, class Mask, class Map, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V choose_at(D d, const T* row, Mask mask, std::int64_t i, std::int64_t count, Map map,
+                       V no) {
+  if (HWY_LIKELY(i + lanes<D> <= count)) {
+    return choose(d, mask + i, map(hn::LoadU(d, row + i)), no);
+  }
+  return choose_first(d, row + i, mask + i, count - i, map, no);
 }
 
 template <class D, class T = hn::TFromD<D>>
@@ -97,22 +111,80 @@ HWY_INLINE std::int64_t reach(D /*d*/, const Block& b) {
   return std::min(b.cols, (last + step - 1) / step * step);
 }
 
-/// Writes value(i), a vector of the elements from i on, to all of a row. It may be asked for one
-/// vector beyond the end.
-template <class D, class Value, class T = hn::TFromD<D>>
-HWY_INLINE void write_row(D d, T* to, std::int64_t count, bool streams, Value value) {
-  constexpr std::int64_t N = lanes<D>;
-  std::int64_t i = 0;
-  if (streams) {
+/// Writes a row vector by vector, so that it may be done beside the computation of the next one:
+/// whoever only writes waits for the memory. `value(i)` gives the elements from i on; it may be
+/// asked for one vector beyond the end.
+template <class D, class T = hn::TFromD<D>>
+class RowWriter {
+ public:
+  static constexpr std::int64_t N = lanes<D>;
+
+  RowWriter() = default;
+  HWY_INLINE RowWriter(T* to, std::int64_t count, bool streams)
+      : to_(to), count_(count), end_(N), streams_(streams) {
     const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T));
-    const std::int64_t head = std::min((N - past % N) % N, count);
-    if (head > 0) store_first(d, value(0), to, head);
-    i = head;
-    for (; i + N <= count; i += N) hn::Stream(value(i), d, to + i);
-  } else {
-    for (; i + N <= count; i += N) hn::StoreU(value(i), d, to + i);
+    if (streams) end_ -= past % N;
   }
-  if (i < count) store_first(d, value(i), to + i, count - i);
+
+  bool is_done() const { return next_ >= count_; }
+
+  /// Writes the next vector; the first and the last may have fewer elements.
+  template <class Value>
+  HWY_INLINE void step(Value value) {
+    const hn::Vec<D> v = value(next_);
+    const std::int64_t count = std::min(end_, count_) - next_;
+    if (HWY_UNLIKELY(count != N)) {
+      store_first(D(), v, to_ + next_, count);
+    } else if (streams_) {
+      hn::Stream(v, D(), to_ + next_);
+    } else {
+      hn::StoreU(v, D(), to_ + next_);
+    }
+    next_ = end_;
+    end_ += N;
+  }
+
+ private:
+  T* to_ = nullptr;
+  std::int64_t next_ = 0;
+  std::int64_t count_ = 0;
+  std::int64_t end_ = 0;  // of the next vector
+  bool streams_ = false;
+};
+
+/// Writes value(i), a vector of the elements from i on, to all of a row.
+template <class D, class Value, class T = hn::TFromD<D>>
+HWY_INLINE void write_row(D /*d*/, T* to, std::int64_t count, bool streams, Value value) {
+  RowWriter<D> writer(to, count, streams);
+  while (!writer.is_done()) writer.step(value);
+}
+
+/// What a kernel reads next, fetched to the second cache while it computes.
+struct Ahead {
+  std::uintptr_t x, mask;  // addresses
+
+  /// `count` elements from i on. (Addresses that nobody may read are ignored.)
+  template <class T, std::int64_t count>
+  HWY_INLINE void fetch(std::int64_t i) const {
+    constexpr std::int64_t step = 64 / static_cast<std::int64_t>(sizeof(T));
+    const std::uintptr_t at = x + static_cast<std::uintptr_t>(i) * sizeof(T);
+    for (std::uintptr_t k = 0; k < count * sizeof(T); k += 64) prefetch(at + k);
+    if (count >= step * 4 || i % 64 == 0) prefetch(mask + static_cast<std::uintptr_t>(i));
+  }
+  static HWY_INLINE void prefetch(std::uintptr_t at) {
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+  }
+};
+
+/// Row r of a block, which may be behind its last one.
+template <class T>
+HWY_INLINE Ahead ahead_of(const Block& b, std::int64_t r) {
+  const auto at = [r](const void* first, std::int64_t row, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(r * row) * bytes;
+  };
+  const std::uintptr_t x = at(b.x, b.x_row, sizeof(T));
+  const bool has_bytes = b.mask != nullptr && b.mask_row != 0 && b.mask_col != 0;
+  return {x, has_bytes ? at(b.mask, b.mask_row, 1) : x};
 }
 
 template <class T>
@@ -120,14 +192,16 @@ HWY_INLINE T* out_row(const LineBlock& b, std::int64_t r) {
   return static_cast<T*>(b.out) + r * b.out_row;
 }
 
-/// Writes `absent` wherever the mask is false in one line of the output.
 template <class T>
-HWY_NOINLINE void hide(const LineBlock& b, bool is_row, std::int64_t line, T absent) {
+HWY_INLINE const T* in_row(const LineBlock& b, std::int64_t r) {
+  return static_cast<const T*>(b.in.x) + r * b.in.x_row;
+}
+
+/// Writes `absent` wherever the mask is false in a row of the output.
+template <class T>
+HWY_NOINLINE void hide(const LineBlock& b, std::int64_t r, T absent) {
   if (b.in.mask == nullptr) return;
-  const std::int64_t count = is_row ? b.in.cols : b.in.rows;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t r = is_row ? line : i;
-    const std::int64_t c = is_row ? i : line;
+  for (std::int64_t c = 0; c < b.in.cols; ++c) {
     if (b.in.mask[r * b.in.mask_row + c * b.in.mask_col] == 0) out_row<T>(b, r)[c] = absent;
   }
 }
@@ -146,56 +220,54 @@ HWY_INLINE void finish_streaming(const LineBlock& b) {
   if (b.streams) hwy::FlushStream();
 }
 
-/// A block in scratch, `stride` elements from row to row, and what is known of its columns.
+/// What is known of the columns of a block, in scratch; padded to whole vectors.
 template <class T>
-struct Strip {
+struct Columns {
+  std::int64_t count;
   double* sums;
   T* tops;
   T* scales;
-  T* x;
-  std::int64_t stride;
 
   template <class D>
-  Strip(D d, const LineBlock& b)
-      : sums(static_cast<double*>(b.scratch)), stride(padded(d, b.in.cols)) {
-    tops = reinterpret_cast<T*>(sums + stride);
-    scales = tops + stride;
-    x = scales + stride;
+  Columns(D d, const LineBlock& b)
+      : count(padded(d, b.in.cols)), sums(static_cast<double*>(b.scratch)) {
+    tops = reinterpret_cast<T*>(sums + count);
+    scales = tops + count;
+  }
+  /// Adds the lanes of v to the sums from column c on.
+  template <class D>
+  HWY_INLINE void add(D d, std::int64_t c, hn::Vec<D> v) const {
+    const auto add_part = [&](auto wide, std::int64_t at, auto part) HWY_ATTR {
+      double* const to = sums + c + at;
+      hn::StoreU(hn::Add(hn::LoadU(wide, to), part), wide, to);
+    };
+    if constexpr (sizeof(T) == 8) {
+      add_part(d, 0, v);
+    } else {
+      widen<double>(d, v, add_part);
+    }
   }
 };
 
-/// gather_row() for all rows of a block; `each(c, vectors…)` sees the vectors of up to four rows at
-/// column c.
-template <class D, class Rows, class Map, class Each, class T = hn::TFromD<D>>
-HWY_INLINE void gather_strip(D d, const Block& b, Rows rows, T absent, const Strip<T>& strip,
-                             Map map, Each each) {
+/// Calls `use(c, first, last)` for all vectors of columns of tiles of rows: what is gathered in
+/// registers down a tile need not go to memory at every row. What lies `ahead` rows further is
+/// fetched meanwhile, unless that is 0: rows lie far apart, and hardware fetches little of them.
+template <class D, class Use, class T = hn::TFromD<D>>
+HWY_INLINE void for_each_tile(D /*d*/, const Block& b, std::int64_t ahead, Use use) {
   constexpr std::int64_t N = lanes<D>;
-  const auto none = hn::Set(d, absent);
-  const T* const x = static_cast<const T*>(b.x);
-  const auto at = [&](std::int64_t r, std::int64_t c) HWY_ATTR {
-    auto v = none;
-    if (rows.counts(r)) {
-      const auto mask = rows.mask(r) + c;
-      const T* const from = x + r * b.x_row + c;
-      v = c + N <= b.cols ? choose(d, mask, map(hn::LoadU(d, from)), none)
-                          : choose_first(d, from, mask, b.cols - c, map, none);
-    }
-    hn::Store(v, d, strip.x + r * strip.stride + c);
-    return v;
-  };
-  std::int64_t r = 0;
-  for (; r + 4 <= b.rows; r += 4) {
+  constexpr std::int64_t tile = 8;
+  for (std::int64_t first = 0; first < b.rows; first += tile) {
+    const std::int64_t last = std::min(b.rows, first + tile);
     for (std::int64_t c = 0; c < b.cols; c += N) {
-      const auto first = at(r, c);
-      const auto second = at(r + 1, c);
-      const auto third = at(r + 2, c);
-      each(c, first, second, third, at(r + 3, c));
+      for (std::int64_t r = first; ahead != 0 && r < last; ++r) {
+        ahead_of<T>(b, r + ahead).template fetch<T, N>(c);
+      }
+      use(c, first, last);
     }
-  }
-  for (; r < b.rows; ++r) {
-    for (std::int64_t c = 0; c < b.cols; c += N) each(c, at(r, c));
   }
 }
+/// Without a second pass over the block, in which the next one could be fetched.
+inline constexpr std::int64_t rows_ahead = 16;
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

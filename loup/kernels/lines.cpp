@@ -2,20 +2,11 @@
 
 namespace loup::kernels {
 
-namespace {
-
-// Of the widest vectors: 16 lanes.
-constexpr std::int64_t widest = 16;
-
-}  // namespace
-
-std::size_t row_scratch(std::int64_t cols) {
-  return static_cast<std::size_t>(cols + 2 * widest) * sizeof(double);
-}
-
-std::size_t column_scratch(std::int64_t rows, std::int64_t cols) {
-  const std::int64_t stride = (cols + widest - 1) / widest * widest;
-  return static_cast<std::size_t>((rows + 4) * stride) * sizeof(double);
+std::size_t line_scratch(std::int64_t cols) {
+  // Two rows, of which one is computed while the other is written; or three numbers for every
+  // column. Kernels run over the end by vectors of up to 16 lanes.
+  constexpr std::int64_t widest = 16;
+  return static_cast<std::size_t>(3 * (cols + 2 * widest)) * sizeof(double);
 }
 
 const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type) {

@@ -15,7 +15,7 @@ struct LineBlock {
   void* out;  // of the kernel's type; columns are contiguous
   std::int64_t out_row;
   bool streams;   // past the caches: for outputs that would only push other things out of them
-  void* scratch;  // of row_scratch() or column_scratch() bytes
+  void* scratch;  // of line_scratch() bytes
   const void* given = nullptr;  // gradients: the results of the call, rows as far apart as out's
 };
 
@@ -32,11 +32,11 @@ struct LineState {
 struct LineKernel {
   DType type;  // of the elements read and written: f32 or f64
 
-  // Lines that fit the caches, from one reading of them.
+  // Rows that fit the caches, from one reading of them.
   void (*rows)(const LineBlock& block, const double* parameters);
-  void (*columns)(const LineBlock& block, const double* parameters);  // null: as longer ones
 
-  // Longer ones: what is known of pieces is merged in order, then results are written from it.
+  // Columns, and longer rows: what is known of a line is added up piece by piece in its state, then
+  // results are written from it.
   LineState (*empty)(const double* parameters);
   void (*measure_rows)(const LineBlock& block, LineState* states, const double* parameters);
   void (*measure_columns)(const LineBlock& block, LineState* states, const double* parameters);
@@ -45,10 +45,8 @@ struct LineKernel {
   void (*apply_columns)(const LineBlock& block, const LineState* states, const double* parameters);
 };
 
-/// Bytes of scratch for rows of `cols` elements.
-LOUP_EXPORT std::size_t row_scratch(std::int64_t cols);
-/// Bytes of scratch for a block whose columns are lines.
-LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols);
+/// Bytes of scratch for blocks of so many columns.
+LOUP_EXPORT std::size_t line_scratch(std::int64_t cols);
 
 enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
 /// Parameter: 1, or -1 for the softmax of -x.

@@ -10,6 +10,7 @@
 #endif
 
 #include <cmath>
+#include <utility>
 
 #include "loup/kernels/lines-inl.h"
 #include "loup/kernels/virtual_vector-inl.h"
@@ -108,21 +109,25 @@ struct Normalize {
 
   // --- rows ---
 
-  template <class Mask>
+  template <class Mask, class Beside>
   static HWY_INLINE double gather(const Norm& norm, const T* x, Mask mask, std::int64_t count,
-                                  T* scratch, const double* parameters) {
+                                  T* scratch, const double* parameters, Beside beside) {
     const D d;
     if constexpr (is_sum) {
       const hn::ScalableTag<double> wide;
       auto low = hn::Zero(wide);
       auto high = low;
-      gather_row(d, x, mask, count, absent(parameters), scratch, same,
-                 [&](auto... v) HWY_ATTR { (add_terms(norm, v, low, high), ...); });
+      gather_row(d, x, mask, count, absent(parameters), scratch, same, [&](auto... v) HWY_ATTR {
+        (add_terms(norm, v, low, high), ...);
+        beside();
+      });
       return hn::GetLane(hn::SumOfLanes(wide, hn::Add(low, high)));
     } else {
       auto top = hn::Set(d, static_cast<T>(norm.empty()));
-      gather_row(d, x, mask, count, absent(parameters), scratch, same,
-                 [&](auto... v) HWY_ATTR { ((top = Extreme::larger(norm.term(d, v), top)), ...); });
+      gather_row(d, x, mask, count, absent(parameters), scratch, same, [&](auto... v) HWY_ATTR {
+        ((top = Extreme::larger(norm.term(d, v), top)), ...);
+        beside();
+      });
       HWY_ALIGN T tops[N];
       hn::Store(top, d, tops);
       double result = tops[0];
@@ -131,129 +136,165 @@ struct Normalize {
     }
   }
 
-  static HWY_INLINE void write(const LineBlock& b, std::int64_t r, T divisor,
-                               const double* parameters) {
-    const D d;
-    const T* const scratch = static_cast<const T*>(b.scratch);
-    const auto length = hn::Set(d, divisor);
-    write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
-              [&](std::int64_t i) HWY_ATTR { return hn::Div(hn::LoadU(d, scratch + i), length); });
-    if (is_irregular(divisor, parameters)) hide(b, true, r, T{0});
-  }
+  /// A gathered row whose divisor is known, but which is not written yet.
+  class Results {
+   public:
+    Results() = default;
+    HWY_INLINE Results(const LineBlock& b, std::int64_t r, const T* scratch, T divisor,
+                       const double* parameters)
+        : writer_(out_row<T>(b, r), b.in.cols, b.streams),
+          scratch_(scratch),
+          divisor_(divisor),
+          r_(r),
+          is_irregular_(is_irregular(divisor, parameters)) {}
+    /// Writes some vectors.
+    HWY_INLINE void step() {
+      const auto own = value();
+      for (int k = 0; k < 4 && !writer_.is_done(); ++k) writer_.step(own);
+    }
+    HWY_INLINE void finish(const LineBlock& b) {
+      const auto own = value();
+      while (!writer_.is_done()) writer_.step(own);
+      if (std::exchange(is_irregular_, false)) hide(b, r_, T{0});
+    }
 
-  /// Gathers every row that counts and calls `use(r, measured)`; `skip(r)` for the others.
-  template <class Use, class Skip>
-  static HWY_INLINE void for_each_row(const LineBlock& b, const double* parameters, Use use,
-                                      Skip skip) {
+   private:
+    HWY_INLINE auto value() const {
+      const D d;
+      return [d, scratch = scratch_, divisor = hn::Set(d, divisor_)](std::int64_t i)
+                 HWY_ATTR { return hn::Div(hn::LoadU(d, scratch + i), divisor); };
+    }
+
+    RowWriter<D> writer_;
+    const T* scratch_ = nullptr;
+    T divisor_ = 1;
+    std::int64_t r_ = 0;
+    bool is_irregular_ = false;
+  };
+
+  /// While a row is read, the one before it is written.
+  static void rows(const LineBlock& b, const double* parameters) {
+    const D d;
     const Norm norm(parameters);
-    T* const scratch = static_cast<T*>(b.scratch);
-    const std::int64_t used = reach(D(), b.in);
-    std::fill(scratch + used, scratch + padded(D(), b.in.cols), T{0});
+    T* scratch = static_cast<T*>(b.scratch);
+    T* other = scratch + padded(d, b.in.cols) + N;
+    const std::int64_t used = reach(d, b.in);
+    std::fill(scratch + used, scratch + padded(d, b.in.cols), T{0});
+    std::fill(other + used, other + padded(d, b.in.cols), T{0});
+    Results before;
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
-          skip(r);
+          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
+                    [&](std::int64_t /*i*/) HWY_ATTR { return hn::Zero(d); });
           continue;
         }
-        const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        use(r, gather(norm, x, rows.mask(r), used, scratch, parameters));
+        const double value = gather(norm, in_row<T>(b, r), rows.mask(r), used, scratch, parameters,
+                                    [&]() HWY_ATTR { before.step(); });
+        before.finish(b);
+        before =
+            Results(b, r, scratch, static_cast<T>(divisor(norm, value, parameters)), parameters);
+        std::swap(scratch, other);
+      }
+    });
+    before.finish(b);
+    finish_streaming(b);
+  }
+
+  static void measure_rows(const LineBlock& b, LineState* states, const double* parameters) {
+    const Norm norm(parameters);
+    T* const scratch = static_cast<T*>(b.scratch);
+    with_mask(b.in, [&](auto rows) HWY_ATTR {
+      for (std::int64_t r = 0; r < b.in.rows; ++r) {
+        if (!rows.counts(r)) continue;
+        const double own =
+            gather(norm, in_row<T>(b, r), rows.mask(r), b.in.cols, scratch, parameters, []() {});
+        states[r].first = norm.merge(states[r].first, own);
       }
     });
   }
 
-  static void write_rows(const LineBlock& b, const LineState* states, const double* parameters) {
-    const Norm norm(parameters);
-    for_each_row(
-        b, parameters,
-        [&](std::int64_t r, double measured) HWY_ATTR {
-          const double value = states != nullptr ? states[r].first : measured;
-          write(b, r, static_cast<T>(divisor(norm, value, parameters)), parameters);
-        },
-        [&](std::int64_t r) HWY_ATTR {
-          const D d;
-          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
-                    [&](std::int64_t /*i*/) HWY_ATTR { return hn::Zero(d); });
+  /// Writes all rows; divisor_of(r)(i) is that of the elements from i on.
+  template <class DivisorOf>
+  static HWY_INLINE void apply(const LineBlock& b, DivisorOf divisor_of) {
+    const D d;
+    with_mask(b.in, [&](auto rows) HWY_ATTR {
+      for (std::int64_t r = 0; r < b.in.rows; ++r) {
+        const T* const x = in_row<T>(b, r);
+        const auto mask = rows.mask(r);
+        const bool counts = rows.counts(r);
+        const auto divisors = divisor_of(r);
+        // Columns: rows lie far apart, and hardware fetches little of them.
+        const Ahead ahead = ahead_of<T>(b.in, r + 4);
+        write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+          ahead.template fetch<T, N>(i);
+          if (!counts) return hn::Zero(d);
+          const auto value = [&](V v) HWY_ATTR { return hn::Div(v, divisors(i)); };
+          return choose_at(d, x, mask, i, b.in.cols, value, hn::Zero(d));
         });
+      }
+    });
     finish_streaming(b);
   }
-  static void rows(const LineBlock& b, const double* parameters) {
-    write_rows(b, nullptr, parameters);
-  }
+
   static void apply_rows(const LineBlock& b, const LineState* states, const double* parameters) {
-    write_rows(b, states, parameters);
-  }
-  static void measure_rows(const LineBlock& b, LineState* states, const double* parameters) {
-    for_each_row(
-        b, parameters, [&](std::int64_t r, double measured) HWY_ATTR { states[r] = {measured, 0}; },
-        [&](std::int64_t r) HWY_ATTR { states[r] = empty(parameters); });
+    const Norm norm(parameters);
+    apply(b, [&](std::int64_t r) HWY_ATTR {
+      const auto own = static_cast<T>(divisor(norm, states[r].first, parameters));
+      return [v = hn::Set(D(), own)](std::int64_t /*i*/) HWY_ATTR { return v; };
+    });
   }
 
   // --- columns ---
 
-  static HWY_INLINE void gather(const LineBlock& b, const Strip<T>& strip,
-                                const double* parameters) {
+  static void measure_columns(const LineBlock& b, LineState* states, const double* parameters) {
     const D d;
     const Norm norm(parameters);
-    std::fill_n(strip.sums, strip.stride, 0.0);
-    std::fill_n(strip.tops, strip.stride, static_cast<T>(norm.empty()));
-    // Rows are joined in registers before what is known of their columns is touched.
-    const auto add = [&](std::int64_t c, auto... v) HWY_ATTR {
-      if constexpr (is_sum) {
-        const hn::ScalableTag<double> wide;
-        constexpr std::int64_t W = lanes<decltype(wide)>;
-        auto low = hn::LoadU(wide, strip.sums + c);
-        auto high = sizeof(T) == 8 ? low : hn::LoadU(wide, strip.sums + c + W);
-        (add_terms(norm, v, low, high), ...);
-        hn::StoreU(low, wide, strip.sums + c);
-        if constexpr (sizeof(T) == 4) hn::StoreU(high, wide, strip.sums + c + W);
-      } else {
-        auto top = hn::Load(d, strip.tops + c);
-        ((top = Extreme::larger(norm.term(d, v), top)), ...);
-        hn::Store(top, d, strip.tops + c);
-      }
-    };
+    const Columns<T> columns(d, b);
+    std::fill_n(columns.sums, columns.count, 0.0);
+    for (std::int64_t c = 0; c < b.in.cols; ++c) columns.sums[c] = states[c].first;
+    if constexpr (!is_sum) std::copy_n(columns.sums, columns.count, columns.tops);
+    const auto none = hn::Set(d, absent(parameters));
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      gather_strip(d, b.in, rows, absent(parameters), strip, same, add);
+      const auto at = [&](std::int64_t r, std::int64_t c) HWY_ATTR {
+        if (!rows.counts(r)) return none;
+        return choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
+      };
+      for_each_tile(d, b.in, rows_ahead,
+                    [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+                      if constexpr (is_sum) {
+                        const hn::ScalableTag<double> wide;
+                        constexpr std::int64_t W = lanes<decltype(wide)>;
+                        auto low = hn::LoadU(wide, columns.sums + c);
+                        auto high = sizeof(T) == 8 ? low : hn::LoadU(wide, columns.sums + c + W);
+                        for (std::int64_t r = first; r < last; ++r)
+                          add_terms(norm, at(r, c), low, high);
+                        hn::StoreU(low, wide, columns.sums + c);
+                        if constexpr (sizeof(T) == 4) hn::StoreU(high, wide, columns.sums + c + W);
+                      } else {
+                        auto top = hn::Load(d, columns.tops + c);
+                        for (std::int64_t r = first; r < last; ++r) {
+                          top = Extreme::larger(norm.term(d, at(r, c)), top);
+                        }
+                        hn::Store(top, d, columns.tops + c);
+                      }
+                    });
     });
-    if constexpr (!is_sum) std::copy_n(strip.tops, strip.stride, strip.sums);
+    if constexpr (!is_sum) std::copy_n(columns.tops, columns.count, columns.sums);
+    for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {columns.sums[c], 0};
   }
 
-  static void write_columns(const LineBlock& b, const LineState* states, const double* parameters) {
+  static void apply_columns(const LineBlock& b, const LineState* states, const double* parameters) {
     const D d;
     const Norm norm(parameters);
-    const Strip<T> strip(d, b);
-    gather(b, strip, parameters);
-    bool is_regular = true;
-    for (std::int64_t c = 0; c < strip.stride; ++c) {
-      const double value = c >= b.in.cols      ? norm.empty()
-                           : states != nullptr ? states[c].first
-                                               : strip.sums[c];
-      strip.scales[c] = static_cast<T>(divisor(norm, value, parameters));
-      is_regular &= !is_irregular(strip.scales[c], parameters);
+    const Columns<T> columns(d, b);
+    std::fill_n(columns.scales, columns.count, T{1});
+    for (std::int64_t c = 0; c < b.in.cols; ++c) {
+      columns.scales[c] = static_cast<T>(divisor(norm, states[c].first, parameters));
     }
-    for (std::int64_t r = 0; r < b.in.rows; ++r) {
-      const T* const x = strip.x + r * strip.stride;
-      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t c) HWY_ATTR {
-        return hn::Div(hn::LoadU(d, x + c), hn::LoadU(d, strip.scales + c));
-      });
-    }
-    if (!is_regular) {
-      for (std::int64_t c = 0; c < b.in.cols; ++c) {
-        if (is_irregular(strip.scales[c], parameters)) hide(b, false, c, T{0});
-      }
-    }
-    finish_streaming(b);
-  }
-  static void columns(const LineBlock& b, const double* parameters) {
-    write_columns(b, nullptr, parameters);
-  }
-  static void apply_columns(const LineBlock& b, const LineState* states, const double* parameters) {
-    write_columns(b, states, parameters);
-  }
-  static void measure_columns(const LineBlock& b, LineState* states, const double* parameters) {
-    const Strip<T> strip(D(), b);
-    gather(b, strip, parameters);
-    for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {strip.sums[c], 0};
+    apply(b, [&](std::int64_t /*r*/) HWY_ATTR {
+      return [&](std::int64_t i) HWY_ATTR { return hn::LoadU(d, columns.scales + i); };
+    });
   }
 
   // --- pieces ---
@@ -263,7 +304,7 @@ struct Normalize {
     return {Norm(parameters).merge(a.first, b.first), 0};
   }
 
-  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  columns,    empty,        measure_rows,
+  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
                                      measure_columns, merge, apply_rows, apply_columns};
 };
 

@@ -74,30 +74,28 @@ HWY_INLINE V ordered(D d, V bits) {
   }
 }
 
-/// Which of the lanes count. With mask registers a byte compares to a bit at once.
+/// Which of the lanes count.
 template <class D>
 HWY_INLINE hn::Mask<D> counted(D d, ByteMask mask) {
-#if HWY_TARGET <= HWY_AVX3
-  const hn::Rebind<std::uint8_t, D> bytes;
-  const auto is_true = hn::Ne(hn::LoadU(bytes, mask.bytes), hn::Zero(bytes));
-  return hn::Mask<D>{static_cast<decltype(hn::Mask<D>{}.raw)>(is_true.raw)};
-#else
   return mask.lanes_of(d);
-#endif
 }
 template <class D>
 HWY_INLINE hn::Mask<D> counted(D d, NoMask /*mask*/) {
   return hn::FirstN(d, hn::MaxLanes(d));
 }
 
-/// The chosen lanes, side by side. Pairs of words for 64 bits: Highway 1.0.3 looks those up in a
-/// table that it copies for every vector.
+/// The chosen lanes, side by side. Not by Highway for 64 bits: 1.0.3 looks them up in a table that
+/// it copies for every vector.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V compressed(D d, V v, hn::Mask<D> mask) {
-  if constexpr (sizeof(hn::TFromD<D>) == 8 && HWY_TARGET > HWY_AVX3) {
-    const hn::Repartition<std::uint32_t, D> words;
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+#if HWY_TARGET <= HWY_AVX3
+    return V{_mm512_maskz_compress_epi64(mask.raw, v.raw)};
+#else
+    const hn::Repartition<std::uint32_t, D> words;  // pairs
     const auto both = hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(d, mask)));
     return hn::BitCast(d, hn::Compress(hn::BitCast(words, v), both));
+#endif
   } else {
     return hn::Compress(v, mask);
   }
@@ -110,34 +108,38 @@ HWY_INLINE std::int64_t collect_run(const T* x, Mask mask, std::int64_t count, K
   constexpr std::int64_t N = lanes<decltype(d)>;
   auto greatest = hn::Zero(d);  // magnitude
   std::int64_t written = 0;
-  std::int64_t i = 0;
   const auto magnitude = hn::Set(d, magnitude_bits<T>());
-  for (; i + N <= count; i += N) {
-    const auto bits = load_bits(d, x + i);
-    const auto counts = counted(d, mask + i);
+  const auto take = [&](const T* from, auto chosen) HWY_ATTR {
+    const auto bits = load_bits(d, from);
+    const auto counts = counted(d, chosen);
     if constexpr (is_real<T>) {
       greatest = hn::Max(greatest, hn::IfThenElseZero(counts, hn::And(bits, magnitude)));
     }
     const auto key = ordered<T>(d, bits);
-    if constexpr (std::is_same_v<Mask, NoMask>) {
+    if constexpr (std::is_same_v<decltype(chosen), NoMask>) {
       hn::StoreU(key, d, keys + written);
       written += N;
     } else {
       hn::StoreU(compressed(d, key, counts), d, keys + written);
       written += static_cast<std::int64_t>(hn::CountTrue(d, counts));
     }
-  }
-  const hn::CappedTag<KeyOf<T>, 1> one;
-  auto last = hn::Zero(one);
-  for (; i < count; ++i) {
-    if (!mask[i]) continue;
-    const auto bits = load_bits(one, x + i);
-    last = hn::Max(last, hn::And(bits, hn::Set(one, magnitude_bits<T>())));
-    keys[written++] = hn::GetLane(ordered<T>(one, bits));
+  };
+  std::int64_t i = 0;
+  for (; i + N <= count; i += N) take(x + i, mask + i);
+  if (i < count) {
+    // Nobody can predict masks, so not one by one.
+    T rest[N] = {};
+    std::uint8_t chosen[N] = {};
+    std::copy_n(x + i, count - i, rest);
+    if constexpr (std::is_same_v<Mask, NoMask>) {
+      std::fill_n(chosen, count - i, std::uint8_t{1});
+    } else {
+      std::copy_n(mask.bytes + i, count - i, chosen);
+    }
+    take(rest, ByteMask{chosen});
   }
   if constexpr (is_real<T>) {
-    const KeyOf<T> most = std::max(hn::GetLane(hn::MaxOfLanes(d, greatest)), hn::GetLane(last));
-    has_nan |= most > infinity_bits<T>();
+    has_nan |= hn::GetLane(hn::MaxOfLanes(d, greatest)) > infinity_bits<T>();
   }
   return written;
 }

@@ -39,7 +39,7 @@ LOUP_EXPORT void write_key(DType dtype, std::int64_t key, std::byte* to);
 LOUP_EXPORT double value_of_key(DType dtype, std::int64_t key);
 
 /// Lines side by side: `count` of them, of `size` elements each, and steps in elements.
-struct LineBlock {
+struct NthBlock {
   const std::byte* x;
   const std::uint8_t* mask;  // null: all elements count
   std::int64_t x_line, x_step;
@@ -48,7 +48,7 @@ struct LineBlock {
 };
 /// For each line the first position of an element that counts and equals the value of its line, NaN
 /// equal to NaN; -1 where there is none. Values and positions lie `value_line` elements apart.
-LOUP_EXPORT void find_first(DType dtype, const LineBlock& block, const std::byte* values,
+LOUP_EXPORT void find_first(DType dtype, const NthBlock& block, const std::byte* values,
                             std::int64_t value_line, std::int64_t* positions);
 
 }  // namespace loup::kernels

@@ -45,7 +45,7 @@ bool is_same(T a, T b) {
 }
 
 template <class T>
-void find_first_of(const LineBlock& block, const T* values, std::int64_t value_line,
+void find_first_of(const NthBlock& block, const T* values, std::int64_t value_line,
                    std::int64_t* positions) {
   const T* const x = reinterpret_cast<const T*>(block.x);
   for (std::int64_t line = 0; line < block.lines; ++line) positions[line * value_line] = -1;
@@ -79,7 +79,7 @@ double value_of_key(DType dtype, std::int64_t key) {
       dtype, [&]<class T>(std::type_identity<T>) { return convert<double>(element_of<T>(key)); });
 }
 
-void find_first(DType dtype, const LineBlock& block, const std::byte* values,
+void find_first(DType dtype, const NthBlock& block, const std::byte* values,
                 std::int64_t value_line, std::int64_t* positions) {
   visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     find_first_of(block, reinterpret_cast<const T*>(values), value_line, positions);

@@ -8,6 +8,7 @@
 #endif
 
 #include <cmath>
+#include <utility>
 
 #include "loup/kernels/exp_log-inl.h"
 #include "loup/kernels/lines-inl.h"
@@ -31,6 +32,12 @@ HWY_INLINE Shares<T> shares_of(const LineState& state) {
   return {top, static_cast<T>(is_log ? std::log(state.second) : 1 / state.second)};
 }
 
+/// exp(x) where results may be no normal numbers.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V small_share_of(D d, V x) {
+  return exp(d, x);
+}
+
 /// exp(x) of x <= 0. What does not count is -inf here, and every other vector has some: results
 /// that are no normal numbers, for which processors take a hundred times as long, are made only
 /// where they are not 0.
@@ -40,9 +47,9 @@ HWY_INLINE V share_of(D d, V x) {
   const auto least = hn::Set(d, sizeof(T) == 4 ? T{-87} : T{-708});
   const auto is_small = hn::Lt(x, least);
   const auto is_denormal = hn::And(is_small, hn::Gt(x, hn::Set(d, ExpLog<T>::exp_least)));
-  if (HWY_UNLIKELY(!hn::AllFalse(d, is_denormal))) return exp(d, x);
+  if (HWY_UNLIKELY(!hn::AllFalse(d, is_denormal))) return small_share_of(d, x);
   // The order matters: NaN stays NaN.
-  return hn::IfThenZeroElse(is_small, exp(d, hn::Max(least, x)));
+  return hn::IfThenZeroElse(is_small, exp_within(d, hn::Max(least, x)));
 }
 
 template <class T, bool is_log>
@@ -79,9 +86,10 @@ struct Softmax {
     return hn::GetLane(hn::MaxOfLanes(d, top));
   }
 
-  /// The sum of exponentials of a gathered row; with `keeps` they replace the elements.
-  template <bool keeps>
-  static HWY_INLINE double sum_exps(T* scratch, std::int64_t count, T top) {
+  /// The sum of exponentials of a gathered row; with `keeps` they replace the elements. Calls
+  /// `beside(i)` on the way, for every four vectors.
+  template <bool keeps, class Beside>
+  static HWY_INLINE double sum_exps(T* scratch, std::int64_t count, T top, Beside beside) {
     const D d;
     const hn::ScalableTag<double> wide;
     const auto shift = hn::Set(d, top == -infinite<T> ? T{0} : top);
@@ -100,6 +108,7 @@ struct Softmax {
       auto s2 = s0;
       auto s3 = s0;
       for (; i + 4 * N <= stop; i += 4 * N) {
+        beside(i);
         s0 = hn::Add(s0, at(i));
         s1 = hn::Add(s1, at(i + N));
         s2 = hn::Add(s2, at(i + 2 * N));
@@ -117,45 +126,81 @@ struct Softmax {
     return hn::GetLane(hn::SumOfLanes(wide, total));
   }
 
-  /// `has_exps`: scratch holds exponentials, not elements.
-  template <bool has_exps>
-  static HWY_INLINE void write(const LineBlock& b, std::int64_t r, const LineState& state) {
-    const D d;
-    const T* const scratch = static_cast<const T*>(b.scratch);
-    const auto [top, scale] = shares_of<T, is_log>(state);
-    const auto shift = hn::Set(d, top);
-    const auto factor = hn::Set(d, scale);
-    write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-      const auto v = hn::LoadU(d, scratch + i);
-      if constexpr (is_log) return hn::Sub(hn::Sub(v, shift), factor);
-      if constexpr (has_exps) return hn::Mul(v, factor);
-      return hn::Mul(share_of(d, hn::Sub(v, shift)), factor);
-    });
-    if (std::isnan(state.second)) hide(b, true, r, absent);
+  static HWY_INLINE V result(V x, V top, V scale) {
+    if constexpr (is_log) return hn::Sub(hn::Sub(x, top), scale);
+    return hn::Mul(share_of(D(), hn::Sub(x, top)), scale);
   }
 
-  static HWY_INLINE void write_absent(const LineBlock& b, std::int64_t r) {
-    const D d;
-    write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
-              [&](std::int64_t /*i*/) HWY_ATTR { return hn::Set(d, absent); });
-  }
+  /// A row of which all is known, but which is not written yet: scratch holds exponentials, or for
+  /// logarithms the elements.
+  class Results {
+   public:
+    Results() = default;
+    HWY_INLINE Results(const LineBlock& b, std::int64_t r, const T* scratch, const LineState& state)
+        : writer_(out_row<T>(b, r), b.in.cols, b.streams),
+          scratch_(scratch),
+          shares_(shares_of<T, is_log>(state)),
+          r_(r),
+          is_irregular_(std::isnan(state.second)) {}
+    /// Writes some vectors.
+    HWY_INLINE void step() {
+      const auto own = value();
+      for (int k = 0; k < 4 && !writer_.is_done(); ++k) writer_.step(own);
+    }
+    HWY_INLINE void finish(const LineBlock& b) {
+      const auto own = value();
+      while (!writer_.is_done()) writer_.step(own);
+      if (std::exchange(is_irregular_, false)) hide(b, r_, absent);
+    }
 
+   private:
+    HWY_INLINE auto value() const {
+      const D d;
+      return [d, scratch = scratch_, top = hn::Set(d, shares_.top),
+              scale = hn::Set(d, shares_.scale)](std::int64_t i) HWY_ATTR {
+        const auto v = hn::LoadU(d, scratch + i);
+        if constexpr (is_log) return result(v, top, scale);
+        return hn::Mul(v, scale);
+      };
+    }
+
+    RowWriter<D> writer_;
+    const T* scratch_ = nullptr;
+    Shares<T> shares_{};
+    std::int64_t r_ = 0;
+    bool is_irregular_ = false;
+  };
+
+  /// While the exponentials of a row are computed, the row before it is written and the one behind
+  /// it is fetched.
   static void rows(const LineBlock& b, const double* parameters) {
+    const D d;
     const Signed map(parameters);
-    T* const scratch = static_cast<T*>(b.scratch);
-    const std::int64_t used = reach(D(), b.in);
-    std::fill(scratch + used, scratch + padded(D(), b.in.cols), absent);
+    T* scratch = static_cast<T*>(b.scratch);
+    T* other = scratch + padded(d, b.in.cols) + N;
+    const std::int64_t used = reach(d, b.in);
+    std::fill(scratch + used, scratch + padded(d, b.in.cols), absent);
+    std::fill(other + used, other + padded(d, b.in.cols), absent);
+    Results before;
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
-          write_absent(b, r);
+          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
+                    [&](std::int64_t /*i*/) HWY_ATTR { return hn::Set(d, absent); });
           continue;
         }
-        const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        const T top = gather(x, rows.mask(r), used, scratch, map);
-        write<!is_log>(b, r, {top, sum_exps<!is_log>(scratch, used, top)});
+        const T top = gather(in_row<T>(b, r), rows.mask(r), used, scratch, map);
+        const Ahead ahead = ahead_of<T>(b.in, r + 1);
+        const double sum = sum_exps<!is_log>(scratch, used, top, [&](std::int64_t i) HWY_ATTR {
+          ahead.template fetch<T, 4 * N>(i);
+          before.step();
+        });
+        before.finish(b);
+        before = Results(b, r, scratch, {top, sum});
+        std::swap(scratch, other);
       }
     });
+    before.finish(b);
     finish_streaming(b);
   }
 
@@ -164,124 +209,127 @@ struct Softmax {
     T* const scratch = static_cast<T*>(b.scratch);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
-        states[r] = empty(parameters);
         if (!rows.counts(r)) continue;
-        const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        const T top = gather(x, rows.mask(r), b.in.cols, scratch, map);
-        states[r] = {top, sum_exps<false>(scratch, b.in.cols, top)};
+        const T top = gather(in_row<T>(b, r), rows.mask(r), b.in.cols, scratch, map);
+        const double sum = sum_exps<false>(scratch, b.in.cols, top, [](std::int64_t /*i*/) {});
+        states[r] = merge(states[r], {top, sum}, parameters);
       }
     });
   }
 
-  static void apply_rows(const LineBlock& b, const LineState* states, const double* parameters) {
+  /// Writes all rows: results_of(r)(i, x) are those of the elements from i on.
+  template <class ResultsOf>
+  static HWY_INLINE void apply(const LineBlock& b, const double* parameters, ResultsOf results_of) {
+    const D d;
     const Signed map(parameters);
-    T* const scratch = static_cast<T*>(b.scratch);
+    const auto none = hn::Set(d, absent);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
-        if (!rows.counts(r)) {
-          write_absent(b, r);
-          continue;
-        }
-        const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
-        gather(x, rows.mask(r), b.in.cols, scratch, map);
-        write<false>(b, r, states[r]);
+        const T* const x = in_row<T>(b, r);
+        const auto mask = rows.mask(r);
+        const bool counts = rows.counts(r);
+        const auto results = results_of(r);
+        // Columns: rows lie far apart, and hardware fetches little of them.
+        const Ahead ahead = ahead_of<T>(b.in, r + 4);
+        write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+          ahead.template fetch<T, N>(i);
+          if (!counts) return none;
+          const auto value = [&](V v) HWY_ATTR { return results(i, map(v)); };
+          return choose_at(d, x, mask, i, b.in.cols, value, none);
+        });
       }
     });
     finish_streaming(b);
+  }
+
+  static void apply_rows(const LineBlock& b, const LineState* states, const double* parameters) {
+    const D d;
+    apply(b, parameters, [&](std::int64_t r) HWY_ATTR {
+      const Shares<T> shares = shares_of<T, is_log>(states[r]);
+      return [top = hn::Set(d, shares.top), scale = hn::Set(d, shares.scale)](
+                 std::int64_t /*i*/, V x) HWY_ATTR { return result(x, top, scale); };
+    });
   }
 
   // --- columns ---
 
-  static HWY_INLINE void gather(const LineBlock& b, const Strip<T>& strip, const Signed& map) {
-    const D d;
-    std::fill_n(strip.tops, strip.stride, -infinite<T>);
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      gather_strip(d, b.in, rows, -infinite<T>, strip, map,
-                   [&](std::int64_t c, auto... v) HWY_ATTR {
-                     hn::Store(largest(v..., hn::Load(d, strip.tops + c)), d, strip.tops + c);
-                   });
-    });
-  }
-
-  template <bool keeps>
-  static HWY_INLINE void sum_exps(const LineBlock& b, const Strip<T>& strip) {
-    const D d;
-    std::fill_n(strip.sums, strip.stride, 0.0);
-    constexpr std::int64_t tile = 8;
-    for (std::int64_t first = 0; first < b.in.rows; first += tile) {
-      const std::int64_t end = std::min(b.in.rows, first + tile);
-      for (std::int64_t c = 0; c < strip.stride; c += N) {
-        auto shift = hn::Load(d, strip.tops + c);
-        shift = hn::IfThenZeroElse(hn::Eq(shift, hn::Set(d, -infinite<T>)), shift);
-        auto sum = hn::Zero(d);
-        for (std::int64_t r = first; r < end; ++r) {
-          T* const at = strip.x + r * strip.stride + c;
-          const auto e = share_of(d, hn::Sub(hn::Load(d, at), shift));
-          if constexpr (keeps) hn::Store(e, d, at);
-          sum = hn::Add(sum, e);
-        }
-        const auto add = [&](auto wide, std::int64_t at, auto part) HWY_ATTR {
-          double* const to = strip.sums + c + at;
-          hn::StoreU(hn::Add(hn::LoadU(wide, to), part), wide, to);
-        };
-        if constexpr (sizeof(T) == 8) {
-          add(d, 0, sum);
-        } else {
-          widen<double>(d, sum, add);
-        }
+  /// Sums beside a greater top: in doubles, so that it may be done any number of times.
+  static HWY_INLINE void raise(const Columns<T>& columns, const T* tops) {
+    const hn::ScalableTag<double> wide;
+    const hn::Rebind<T, decltype(wide)> narrow;
+    for (std::int64_t c = 0; c < columns.count; c += lanes<decltype(wide)>) {
+      const auto from = hn::LoadU(narrow, columns.tops + c);
+      const auto to = hn::LoadU(narrow, tops + c);
+      if (hn::AllTrue(narrow, hn::Eq(from, to))) continue;
+      auto fall = hn::Zero(wide);
+      if constexpr (sizeof(T) == 8) {
+        fall = hn::IfThenZeroElse(hn::Eq(from, to), hn::Sub(from, to));
+      } else {
+        const auto low = hn::PromoteTo(wide, from);
+        const auto high = hn::PromoteTo(wide, to);
+        fall = hn::IfThenZeroElse(hn::Eq(low, high), hn::Sub(low, high));
       }
+      double* const sums = columns.sums + c;
+      hn::StoreU(hn::Mul(hn::LoadU(wide, sums), small_share_of(wide, fall)), wide, sums);
     }
-  }
-
-  template <bool has_exps, class State>
-  static HWY_INLINE void write(const LineBlock& b, const Strip<T>& strip, State state) {
-    const D d;
-    bool is_regular = true;
-    for (std::int64_t c = 0; c < strip.stride; ++c) {
-      const LineState known = c < b.in.cols ? state(c) : LineState{0, 0};
-      const auto [top, scale] = shares_of<T, is_log>(known);
-      strip.tops[c] = top;
-      strip.scales[c] = scale;
-      is_regular &= !std::isnan(known.second);
-    }
-    for (std::int64_t r = 0; r < b.in.rows; ++r) {
-      const T* const x = strip.x + r * strip.stride;
-      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t c) HWY_ATTR {
-        const auto v = hn::LoadU(d, x + c);
-        const auto factor = hn::LoadU(d, strip.scales + c);
-        if constexpr (has_exps) return hn::Mul(v, factor);
-        const auto moved = hn::Sub(v, hn::LoadU(d, strip.tops + c));
-        if constexpr (is_log) return hn::Sub(moved, factor);
-        return hn::Mul(share_of(d, moved), factor);
-      });
-    }
-    if (is_regular) return;
-    for (std::int64_t c = 0; c < b.in.cols; ++c) {
-      if (std::isnan(strip.scales[c])) hide(b, false, c, absent);
-    }
-  }
-
-  static void columns(const LineBlock& b, const double* parameters) {
-    const Strip<T> strip(D(), b);
-    gather(b, strip, Signed(parameters));
-    sum_exps<!is_log>(b, strip);
-    write<!is_log>(b, strip,
-                   [&](std::int64_t c) { return LineState{strip.tops[c], strip.sums[c]}; });
-    finish_streaming(b);
+    std::copy_n(tops, columns.count, columns.tops);
   }
 
   static void measure_columns(const LineBlock& b, LineState* states, const double* parameters) {
-    const Strip<T> strip(D(), b);
-    gather(b, strip, Signed(parameters));
-    sum_exps<false>(b, strip);
-    for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {strip.tops[c], strip.sums[c]};
+    const D d;
+    const Signed map(parameters);
+    const Columns<T> columns(d, b);
+    const auto none = hn::Set(d, -infinite<T>);
+    std::fill_n(columns.tops, columns.count, -infinite<T>);
+    std::fill_n(columns.sums, columns.count, 0.0);
+    for (std::int64_t c = 0; c < b.in.cols; ++c) {
+      columns.tops[c] = static_cast<T>(states[c].first);
+      columns.sums[c] = states[c].second;
+    }
+    T* const tops = columns.scales;
+    std::copy_n(columns.tops, columns.count, tops);
+    with_mask(b.in, [&](auto rows) HWY_ATTR {
+      for_each_tile(
+          d, b.in, 0, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+            auto top = hn::Load(d, tops + c);
+            for (std::int64_t r = first; r < last; ++r) {
+              if (!rows.counts(r)) continue;
+              top = largest(choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none),
+                            top);
+            }
+            hn::Store(top, d, tops + c);
+          });
+      raise(columns, tops);
+      // Most likely the next block is what lies below this one.
+      for_each_tile(
+          d, b.in, b.in.rows, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+            auto shift = hn::Load(d, tops + c);
+            shift = hn::IfThenZeroElse(hn::Eq(shift, none), shift);
+            auto sum = hn::Zero(d);
+            for (std::int64_t r = first; r < last; ++r) {
+              if (!rows.counts(r)) continue;
+              const auto x = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none);
+              sum = hn::Add(sum, share_of(d, hn::Sub(x, shift)));
+            }
+            columns.add(d, c, sum);
+          });
+    });
+    for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {tops[c], columns.sums[c]};
   }
 
   static void apply_columns(const LineBlock& b, const LineState* states, const double* parameters) {
-    const Strip<T> strip(D(), b);
-    gather(b, strip, Signed(parameters));
-    write<false>(b, strip, [&](std::int64_t c) { return states[c]; });
-    finish_streaming(b);
+    const D d;
+    const Columns<T> columns(d, b);
+    for (std::int64_t c = 0; c < columns.count; ++c) {
+      const auto [top, scale] = shares_of<T, is_log>(c < b.in.cols ? states[c] : LineState{0, 0});
+      columns.tops[c] = top;
+      columns.scales[c] = scale;
+    }
+    apply(b, parameters, [&](std::int64_t /*r*/) HWY_ATTR {
+      return [&](std::int64_t i, V x) HWY_ATTR {
+        return result(x, hn::LoadU(d, columns.tops + i), hn::LoadU(d, columns.scales + i));
+      };
+    });
   }
 
   // --- pieces ---
@@ -298,7 +346,7 @@ struct Softmax {
     return {top, moved(a) + moved(b)};
   }
 
-  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  columns,    empty,        measure_rows,
+  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
                                      measure_columns, merge, apply_rows, apply_columns};
 };
 

@@ -29,9 +29,7 @@ struct SoftmaxGradient {
   /// The vector at i of a row of `count` elements, 0 behind its end.
   template <class Mask>
   static HWY_INLINE V at(const T* row, Mask mask, std::int64_t i, std::int64_t count) {
-    const D d;
-    if (HWY_LIKELY(i + N <= count)) return choose(d, mask + i, hn::LoadU(d, row + i), hn::Zero(d));
-    return choose_first(d, row + i, mask + i, count - i, same, hn::Zero(d));
+    return choose_at(D(), row, mask, i, count, same, hn::Zero(D()));
   }
   static HWY_INLINE V at(const T* row, std::int64_t i, std::int64_t count) {
     return at(row, NoMask(), i, count);
@@ -133,7 +131,7 @@ struct SoftmaxGradient {
   static void measure_rows(const LineBlock& b, LineState* states, const double* parameters) {
     for_each_row(b, parameters,
                  [&](std::int64_t r, const LineState& state, std::int64_t /*used*/)
-                     HWY_ATTR { states[r] = state; });
+                     HWY_ATTR { states[r] = merge(states[r], state, parameters); });
   }
 
   static void apply_rows(const LineBlock& b, const LineState* states, const double* parameters) {
@@ -146,60 +144,51 @@ struct SoftmaxGradient {
 
   static void measure_columns(const LineBlock& b, LineState* states, const double* /*parameters*/) {
     const D d;
-    const Strip<T> strip(d, b);
+    const Columns<T> columns(d, b);
     const std::int64_t cols = b.in.cols;
-    std::fill_n(strip.sums, strip.stride, 0.0);
-    std::fill_n(strip.tops, strip.stride, is_log ? T{0} : T{1});
-    constexpr std::int64_t tile = 8;
+    T* const shared = columns.tops;
+    std::fill_n(columns.sums, columns.count, 0.0);
+    std::fill_n(shared, columns.count, is_log ? T{0} : T{1});
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t first = 0; first < b.in.rows; first += tile) {
-        const std::int64_t end = std::min(b.in.rows, first + tile);
-        for (std::int64_t c = 0; c < cols; c += N) {
-          auto sum = hn::Zero(d);
-          auto shared = hn::Load(d, strip.tops + c);
-          for (std::int64_t r = first; r < end; ++r) {
-            if (!rows.counts(r)) continue;
-            const auto y = at(given_row(b, r), c, cols);
-            sum = hn::Add(sum, term(at(gradient_row(b, r), rows.mask(r), c, cols), y));
-            if constexpr (is_log) {
-              shared = hn::IfThenElse(has_share(y), hn::Set(d, T{1}), shared);
-            }
-          }
-          hn::Store(shared, d, strip.tops + c);
-          const auto add = [&](auto wide, std::int64_t offset, auto part) HWY_ATTR {
-            double* const to = strip.sums + c + offset;
-            hn::StoreU(hn::Add(hn::LoadU(wide, to), part), wide, to);
-          };
-          if constexpr (sizeof(T) == 8) {
-            add(d, 0, sum);
-          } else {
-            widen<double>(d, sum, add);
-          }
-        }
-      }
+      for_each_tile(d, b.in, rows_ahead,
+                    [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+                      auto sum = hn::Zero(d);
+                      auto has_shares = hn::Load(d, shared + c);
+                      for (std::int64_t r = first; r < last; ++r) {
+                        if (!rows.counts(r)) continue;
+                        const auto y = at(given_row(b, r), c, cols);
+                        sum = hn::Add(sum, term(at(gradient_row(b, r), rows.mask(r), c, cols), y));
+                        if constexpr (is_log) {
+                          has_shares = hn::IfThenElse(has_share(y), hn::Set(d, T{1}), has_shares);
+                        }
+                      }
+                      if constexpr (is_log) hn::Store(has_shares, d, shared + c);
+                      columns.add(d, c, sum);
+                    });
     });
     for (std::int64_t c = 0; c < cols; ++c) {
-      states[c] = {strip.sums[c], static_cast<double>(strip.tops[c])};
+      states[c].first += columns.sums[c];
+      states[c].second += static_cast<double>(shared[c]);
     }
   }
 
   static void apply_columns(const LineBlock& b, const LineState* states, const double* parameters) {
     const D d;
     const Signed map(parameters);
-    const Strip<T> strip(d, b);
+    const Columns<T> columns(d, b);
     const std::int64_t cols = b.in.cols;
-    for (std::int64_t c = 0; c < strip.stride; ++c) {
-      strip.tops[c] = c < cols ? static_cast<T>(states[c].first) : T{0};
-      strip.scales[c] = c < cols ? static_cast<T>(states[c].second) : T{0};
+    for (std::int64_t c = 0; c < columns.count; ++c) {
+      columns.tops[c] = c < cols ? static_cast<T>(states[c].first) : T{0};
+      columns.scales[c] = c < cols ? static_cast<T>(states[c].second) : T{0};
     }
     for (std::int64_t r = 0; r < b.in.rows; ++r) {
       const T* const g = gradient_row(b, r);
       const T* const y = given_row(b, r);
       write_row(d, out_row<T>(b, r), cols, b.streams, [&](std::int64_t c) HWY_ATTR {
-        const auto sum = hn::LoadU(d, strip.tops + c);
+        const auto sum = hn::LoadU(d, columns.tops + c);
         const auto value = map(result(at(g, c, cols), at(y, c, cols), sum));
         if constexpr (!is_log) return value;
-        return hn::IfThenZeroElse(hn::Eq(hn::LoadU(d, strip.scales + c), hn::Zero(d)), value);
+        return hn::IfThenZeroElse(hn::Eq(hn::LoadU(d, columns.scales + c), hn::Zero(d)), value);
       });
     }
     finish_streaming(b);
@@ -211,8 +200,7 @@ struct SoftmaxGradient {
     return {a.first + b.first, a.second + b.second};
   }
 
-  // Columns would have to be copied to be read twice; from memory it is as fast.
-  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  nullptr,    empty,        measure_rows,
+  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
                                      measure_columns, merge, apply_rows, apply_columns};
 };
 

@@ -51,8 +51,19 @@ ops::QuantileArguments arguments(const QuantileOptions& options, const Tensor* m
           .dtype = options.dtype};
 }
 
-/// The result for the only place.
-Tensor only(const Tensor& x) { return ops::select(x, 0, 0); }
+QuantileOptions without_dims(QuantileOptions options) {
+  options.keepdim = false;
+  return options;
+}
+
+/// The result for the only place, with the reduced dims where they are asked for. (Not before:
+/// there may be no room for a dim more.)
+Tensor only(const Tensor& all, const Shape& shape, std::optional<std::int64_t> dim, bool keepdim) {
+  const Tensor result = ops::select(all, 0, 0);
+  if (!keepdim || shape.empty()) return result;
+  if (!dim) return ops::reshape(result, Dims::filled(shape.size(), 1));
+  return ops::unsqueeze(result, *dim < 0 ? *dim + shape.size() : *dim);
+}
 
 }  // namespace
 
@@ -63,7 +74,8 @@ Tensor Quantile::operator()(const Tensor& x, std::span<const double> q,
 
 Tensor Quantile::operator()(const Tensor& x, double q, std::optional<std::int64_t> dim,
                             const QuantileOptions& options) const {
-  return only((*this)(x, {&q, 1}, dim, options));
+  const Tensor all = (*this)(x, {&q, 1}, dim, without_dims(options));
+  return only(all, x.shape(), dim, options.keepdim);
 }
 
 MaskedTensor Quantile::operator()(const MaskedTensor& x, std::span<const double> q,
@@ -77,8 +89,10 @@ MaskedTensor Quantile::operator()(const MaskedTensor& x, std::span<const double>
 
 MaskedTensor Quantile::operator()(const MaskedTensor& x, double q, std::optional<std::int64_t> dim,
                                   const QuantileOptions& options) const {
-  const MaskedTensor all = (*this)(x, {&q, 1}, dim, options);
-  return as_masked_tensor(only(all.get_data()), only(all.get_mask()));
+  const MaskedTensor all = (*this)(x, {&q, 1}, dim, without_dims(options));
+  const Shape& shape = x.get_data().shape();
+  return as_masked_tensor(only(all.get_data(), shape, dim, options.keepdim),
+                          only(all.get_mask(), shape, dim, options.keepdim));
 }
 
 Tensor Quantile::output_mask(const Tensor& x, std::optional<std::int64_t> dim,

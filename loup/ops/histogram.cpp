@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "loup/base/axes.h"
@@ -144,7 +145,7 @@ Range range_of(const Loop& loop, const HistogramArguments& arguments) {
   return range;
 }
 
-/// Which bin an element lies in; -1 for none.
+/// Which bin an element lies in.
 class Edges {
  public:
   /// `edges` as they are returned: elements are compared with what the user sees.
@@ -158,8 +159,12 @@ class Edges {
 
   std::int64_t bins() const { return bins_; }
 
+  /// Not NaN.
+  bool contains(double x) const {
+    return (static_cast<int>(x >= values_.front()) & static_cast<int>(x <= values_.back())) != 0;
+  }
+  /// Of an element that lies in one.
   std::int64_t operator()(double x) const {
-    if (!(x >= values_.front() && x <= values_.back())) return -1;
     if (scale_ == 0) {
       const auto above = std::upper_bound(values_.begin(), values_.end(), x) - values_.begin();
       return std::min<std::int64_t>(above, bins_) - 1;
@@ -188,11 +193,18 @@ std::vector<Count> fill_bins(const Loop& loop, const Edges& edges) {
   parallel_for(parts, 32 * loop.count(), [&](std::int64_t part) {
     Count* const own = all.data() + static_cast<std::size_t>(part) * bins;
     loop.run(part_begin(loop.count(), parts, part), part_begin(loop.count(), parts, part + 1),
-             [&](const Elements& e, std::int64_t count) {
+             [&](Elements& e, std::int64_t count) {
+               // Moved together first, without branches: nobody can predict masks.
+               std::size_t kept = 0;
                for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-                 if (e.counts[i] == 0) continue;
-                 const std::int64_t bin = edges(e.x[i]);
-                 if (bin >= 0) own[bin] += static_cast<Count>(e.weight[i]);
+                 e.x[kept] = e.x[i];
+                 if constexpr (!std::is_integral_v<Count>) e.weight[kept] = e.weight[i];
+                 kept += static_cast<std::size_t>(e.counts[i] != 0) &
+                         static_cast<std::size_t>(edges.contains(e.x[i]));
+               }
+               for (std::size_t i = 0; i < kept; ++i) {
+                 own[edges(e.x[i])] +=
+                     std::is_integral_v<Count> ? Count{1} : static_cast<Count>(e.weight[i]);
                }
              });
   });

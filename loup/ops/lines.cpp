@@ -20,9 +20,11 @@ using memory::Scratch;
 
 /// A line up to this long is computed from one reading: it stays in the caches.
 constexpr std::int64_t resident_line = 65536;
-/// Of a block whose columns are lines, at most.
-constexpr std::int64_t strip_bytes = 1024 * 1024;
-constexpr std::int64_t widest_strip = 1024;
+/// Columns that are computed together, at most: so many bytes of a row of x are read at once.
+constexpr std::int64_t strip_bytes = 4096;
+/// Rows of a piece of columns: pieces are read twice, and stay in the second cache. (Not more: rows
+/// that lie a power of two apart share few places there.)
+constexpr std::int64_t piece_rows = 64;
 /// Longer lines are measured in parts of this many elements; pieces of them fit the first cache.
 constexpr std::int64_t part_length = 65536;
 constexpr std::int64_t piece_length = 8192;
@@ -46,7 +48,7 @@ class Run {
         streams_(operands.out.bytes() > streamed_bytes && !reader_.packs_out()) {}
 
   void operator()() {
-    if (plan_.outer_line.empty() && fits()) {
+    if (plan_.is_along && plan_.outer_line.empty() && plan_.line() <= resident_line) {
       run_resident();
     } else {
       run_long();
@@ -54,46 +56,29 @@ class Run {
   }
 
  private:
-  /// Columns are taken in whole cache lines.
-  std::int64_t narrowest() const { return 64 / item_; }
-  bool fits() const {
-    if (plan_.is_along) return plan_.line() <= resident_line;
-    return kernel_.columns != nullptr && plan_.line() * 64 <= strip_bytes;
-  }
-
+  /// Rows that are computed from one reading.
   void run_resident() {
     const std::int64_t line = plan_.line();
     const std::int64_t kept = plan_.kept();
-    std::int64_t block;    // lines of a task
-    std::int64_t at_once;  // lines of one call
-    if (plan_.is_along) {
-      // Where lines lie across the rows of x, so many are packed together that whole cache lines
-      // are read.
-      at_once = reader_.is_turned() ? std::clamp<std::int64_t>(4 * resident_line / line, 1, 16)
-                : reader_.packs() || reader_.packs_out()
-                    ? std::max<std::int64_t>(1, piece_length / line)
-                    : std::max<std::int64_t>(1, task_elements / line);
-      block = divide_up(std::max<std::int64_t>(1, task_elements / line), at_once) * at_once;
-    } else {
-      const std::int64_t wide = strip_bytes / (line * item_) / narrowest() * narrowest();
-      at_once = std::clamp(wide, narrowest(), widest_strip);
-      block = at_once;
-    }
+    // Where lines lie across the rows of x, so many are packed together that whole cache lines are
+    // read.
+    const std::int64_t at_once =
+        reader_.is_turned() ? std::clamp<std::int64_t>(4 * resident_line / line, 1, 16)
+        : reader_.packs() || reader_.packs_out() ? std::max<std::int64_t>(1, piece_length / line)
+                                                 : std::max<std::int64_t>(1, task_elements / line);
+    const std::int64_t block =
+        divide_up(std::max<std::int64_t>(1, task_elements / line), at_once) * at_once;
     const std::int64_t blocks = divide_up(kept, block);
     parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
       Offsets<3> start{};
       plan_.outer.advance(task / blocks, start);
       const std::int64_t first = task % blocks * block;
       const std::int64_t last = std::min(kept, first + block);
-      const std::int64_t most = std::min(at_once, last - first);
-      const Buffers buffers(*this, plan_.is_along ? most : line, plan_.is_along ? line : most);
+      const Buffers buffers(*this, std::min(at_once, last - first), line);
       for (std::int64_t i = first; i < last; i += at_once) {
-        const std::int64_t count = std::min(at_once, last - i);
         const Offsets<3> at = moved(start, i, 0);
-        const std::int64_t rows = plan_.is_along ? count : line;
-        const std::int64_t cols = plan_.is_along ? line : count;
-        const LineBlock b = block_at(at, rows, cols, buffers);
-        (plan_.is_along ? kernel_.rows : kernel_.columns)(b, parameters_);
+        const LineBlock b = block_at(at, std::min(at_once, last - i), line, buffers);
+        kernel_.rows(b, parameters_);
         finish(at, b);
       }
     });
@@ -107,9 +92,7 @@ class Run {
                         ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
                         : 0),
           given_bytes(run.reader_.packs_given() ? out_bytes : 0),
-          memory(packed_bytes + out_bytes + given_bytes +
-                 (run.plan_.is_along ? kernels::row_scratch(cols)
-                                     : kernels::column_scratch(rows, cols))) {}
+          memory(packed_bytes + out_bytes + given_bytes + kernels::line_scratch(cols)) {}
     std::byte* packed() const { return memory.data(); }
     std::byte* out() const { return memory.data() + packed_bytes; }
     std::byte* given() const { return out() + out_bytes; }
@@ -147,6 +130,14 @@ class Run {
 
   void run_long();
 
+  /// How many columns are computed together: enough tasks for the threads, whole cache lines.
+  std::int64_t strip() const {
+    const std::int64_t most = (reader_.packs() || reader_.packs_out() ? 1024 : strip_bytes) / item_;
+    const std::int64_t least = 64 / item_;
+    const std::int64_t share = plan_.kept() * plan_.outer.iterations() / (4 * num_threads());
+    return std::clamp(divide_up(share, least) * least, least, most);
+  }
+
   const LineKernel& kernel_;
   const LinePlan& plan_;
   LineReader reader_;
@@ -160,8 +151,8 @@ void Run::run_long() {
   const std::int64_t line = plan_.line();
   const std::int64_t kept = plan_.kept();
   // A piece is a block of lines beside each other, and of elements along them.
-  const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : 256;
-  const std::int64_t length = plan_.is_along ? piece_length : 64;
+  const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : strip();
+  const std::int64_t length = plan_.is_along ? piece_length : piece_rows;
   const std::int64_t in_axis = divide_up(line, part_length);
   const std::int64_t parts = plan_.outer_line.iterations() * in_axis;
   const std::int64_t blocks = divide_up(kept, lines);
@@ -194,14 +185,9 @@ void Run::run_long() {
     }
   };
   const auto measure = [&](const Group& group, std::int64_t part, LineState* states) {
-    std::vector<LineState> piece(static_cast<std::size_t>(group.lines));
     std::fill_n(states, group.lines, kernel_.empty(parameters_));
     for_each_piece(group, part, [&](const LineBlock& b, const Offsets<3>& /*at*/) {
-      (plan_.is_along ? kernel_.measure_rows : kernel_.measure_columns)(b, piece.data(),
-                                                                        parameters_);
-      for (std::int64_t i = 0; i < group.lines; ++i) {
-        states[i] = kernel_.merge(states[i], piece[static_cast<std::size_t>(i)], parameters_);
-      }
+      (plan_.is_along ? kernel_.measure_rows : kernel_.measure_columns)(b, states, parameters_);
     });
   };
   const auto apply = [&](const Group& group, std::int64_t part, const LineState* states) {
@@ -233,9 +219,20 @@ void Run::run_long() {
     });
     return;
   }
+  const bool is_one_piece = parts == 1 && line <= length;
   parallel_for(groups, bytes_, [&](std::int64_t task) {
     const Group group = group_at(task);
     std::vector<LineState> total(static_cast<std::size_t>(group.lines));
+    if (is_one_piece) {
+      std::fill(total.begin(), total.end(), kernel_.empty(parameters_));
+      for_each_piece(group, 0, [&](const LineBlock& b, const Offsets<3>& at) {
+        (plan_.is_along ? kernel_.measure_rows : kernel_.measure_columns)(b, total.data(),
+                                                                          parameters_);
+        (plan_.is_along ? kernel_.apply_rows : kernel_.apply_columns)(b, total.data(), parameters_);
+        finish(at, b);
+      });
+      return;
+    }
     std::vector<LineState> states(total.size());
     measure(group, 0, total.data());
     for (std::int64_t part = 1; part < parts; ++part) {
@@ -252,7 +249,8 @@ void Run::run_long() {
 
 }  // namespace
 
-LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims) {
+LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims,
+                        std::int64_t shortest) {
   const Strides out = contiguous_strides(x.shape);
   Axes<3> lines;
   Axes<3> kept;
@@ -266,6 +264,7 @@ LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims)
   }
   lines.merge();
   kept.merge();
+  if (lines.iterations() < shortest && kept.iterations() > 1) is_along = false;
   LinePlan plan;
   plan.is_along = is_along;
   plan.rows = is_along ? kept.pop() : lines.pop();
@@ -292,6 +291,7 @@ LineReader::LineReader(const LinePlan& plan, const LineOperands& operands, DType
   packs_mask_ =
       mask_ != nullptr && (item_bytes(mask_type_) != 1 ||
                            (col[line_mask] != 0 && col[line_mask] != 1 && plan.cols.size > 1));
+  packs_out_ = out_type_ != type || (col[line_out] != 1 && plan.cols.size > 1);
   is_turned_ =
       plan.rows.size > 1 && ((packs_x_ && std::abs(row[line_x]) < std::abs(col[line_x])) ||
                              (packs_mask_ && std::abs(row[line_mask]) < std::abs(col[line_mask])));
@@ -348,13 +348,15 @@ const std::byte* LineReader::read_given(const Offsets<3>& at, std::int64_t rows,
   if (given_ == nullptr) return nullptr;
   const std::byte* const from = given_ + at[line_out] * item_bytes(out_type_);
   if (!packs_out()) return from;
-  kernels::copy_plane({packed, type_, cols, 1}, {from, out_type_, out_row(), 1}, rows, cols);
+  kernels::copy_plane({packed, type_, cols, 1},
+                      {from, out_type_, out_row(), plan_.cols.step[line_out]}, rows, cols);
   return packed;
 }
 
 void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
                            const std::byte* packed) const {
-  kernels::copy_plane({out_at(at), out_type_, out_row(), 1}, {packed, type_, cols, 1}, rows, cols);
+  kernels::copy_plane({out_at(at), out_type_, out_row(), plan_.cols.step[line_out]},
+                      {packed, type_, cols, 1}, rows, cols);
 }
 
 void run_lines(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,

@@ -17,7 +17,7 @@ enum LineOperand : std::size_t { line_x, line_mask, line_out };
 /// How lines are walked. It depends on shapes and strides only, never on the number of threads.
 ///
 /// Results are contiguous, so their last dim decides: where it belongs to the lines they are rows
-/// of blocks, otherwise they are columns.
+/// of blocks, otherwise they are columns. So are very short lines, which are turned.
 struct LinePlan {
   bool is_along;              // lines are rows
   Axis<3> rows, cols;         // one of them is what lines are made of, the other is kept
@@ -26,9 +26,10 @@ struct LinePlan {
   std::int64_t kept() const { return is_along ? rows.size : cols.size; }
 };
 
-/// A plan for lines along `dims` (as bits). `mask` is broadcast to x's shape, or null. No size may
-/// be 0.
-LOUP_EXPORT LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims);
+/// A plan for lines along `dims` (as bits), of which those of less than `shortest` elements are no
+/// rows. `mask` is broadcast to x's shape, or null. No size may be 0.
+LOUP_EXPORT LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims,
+                                    std::int64_t shortest = 0);
 
 /// The operands of a call. `mask` has the shape of x.
 struct LineOperands {
@@ -47,7 +48,7 @@ class LOUP_EXPORT LineReader {
   /// Whether x has to be packed, and its columns lie further apart than its rows.
   bool is_turned() const { return is_turned_; }
   bool packs() const { return packs_x_ || packs_mask_; }
-  bool packs_out() const { return out_type_ != type_; }
+  bool packs_out() const { return packs_out_; }
   /// Scratch bytes for blocks of so many elements.
   std::size_t scratch_bytes(std::int64_t elements) const;
   /// The block at `at`; x and mask lie in `scratch` where they were packed.
@@ -72,8 +73,11 @@ class LOUP_EXPORT LineReader {
   DType x_type_, mask_type_, out_type_;
   DType cast_;  // what elements are converted to first
   DType type_;  // what the kernel reads and writes
-  bool packs_x_, packs_mask_, is_turned_;
+  bool packs_x_, packs_mask_, packs_out_, is_turned_;
 };
+
+/// Shorter lines are turned for run_lines(): as rows they would cost more than their elements do.
+inline constexpr std::int64_t least_row = 32;
 
 /// Runs a kernel over all lines of a plan. Uses threads.
 LOUP_EXPORT void run_lines(const kernels::LineKernel& kernel, const LinePlan& plan,

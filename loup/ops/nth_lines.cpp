@@ -23,6 +23,8 @@ constexpr std::int64_t packed_elements = 4 * 1024;
 /// line of the cache has bytes, so that the mask is read once.
 constexpr std::int64_t most_side_by_side = 64;
 constexpr std::int64_t least_side_by_side = 16;
+/// So are short lines, whose own calls would cost more than their elements.
+constexpr std::int64_t short_line = 256;
 /// Room for the keys of a strip, which are to stay in the second-level cache.
 constexpr std::int64_t strip_bytes = 512 * 1024;
 /// A task has about so many elements.
@@ -70,7 +72,8 @@ NthLines::NthLines(const Tensor& x, const Tensor* mask, int dim, DType dtype)
                          (packs_mask_ && side_.step[operand_mask] != 0 &&
                           std::abs(side_.step[operand_mask]) < std::abs(line_.step[operand_mask]));
   const std::int64_t key_bytes = kernels::nth_kernel(dtype).key_bytes;
-  width_ = 1;
+  width_ =
+      line_.size <= short_line ? std::clamp<std::int64_t>(side_.size, 1, most_side_by_side) : 1;
   if (is_turned && line_.size > 0) {
     width_ =
         std::clamp(strip_bytes / (line_.size * key_bytes), least_side_by_side, most_side_by_side);

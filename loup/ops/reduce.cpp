@@ -12,6 +12,7 @@
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/base/parallel.h"
+#include "loup/kernels/compact.h"
 #include "loup/kernels/copy.h"
 #include "loup/memory/scratch.h"
 #include "loup/ops/binary.h"
@@ -513,6 +514,11 @@ Tensor count(const char* operation, const Tensor& x, const Dims& dims,
   const Layout once = without_repeats(mask.layout(), reduced, repeats);
   // Integers other than 0 count once.
   const Tensor counts = to(mask.with_layout(once), DType::boolean);
+  if (reduced == dim_bits(operation, {}, x.ndim()) && counts.size() != 0) {
+    const std::int64_t total = kernels::count_true(counts.shape(), counts.array()).back();
+    const Shape shape = arguments.keepdim ? Dims::filled(x.ndim(), 1) : Shape{};
+    return full(shape, total * repeats, DType::i64);
+  }
   const Tensor sums = reduce(sum_spec, counts, dims, {.keepdim = arguments.keepdim});
   return repeats == 1 ? sums : ops::mul(sums, Scalar(repeats));
 }

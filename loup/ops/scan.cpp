@@ -148,7 +148,7 @@ class ScanRun {
     const std::size_t results =
         reader_.packs_out() ? aligned(lines * most * item_bytes(kernel_.type)) : 0;
     const Scratch memory(packed + results +
-                         (plan_.is_along && streams_ ? kernels::row_scratch(most) : 0));
+                         (plan_.is_along && streams_ ? kernels::line_scratch(most) : 0));
     for (std::int64_t i = 0; i < pieces; ++i) {
       const std::int64_t from = first + (reversed_ ? pieces - 1 - i : i) * length_;
       const std::int64_t count = std::min(length_, last - from);

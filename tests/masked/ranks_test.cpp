@@ -123,6 +123,20 @@ TEST(MaskedQuantile, StaysExactBetweenEqualAndInfiniteElements) {
   EXPECT_EQ(quantile(tensor({-huge, huge}), 0.5).item<double>(), 0);
 }
 
+TEST(MaskedQuantile, KeepsTheDimsOfAsManyAsThereMayBe) {
+  const Shape shape = Dims::filled(8, 2);
+  const Tensor x = ones(shape, DType::f32);
+  Shape kept = shape;
+  kept[3] = 1;
+  EXPECT_EQ(quantile(x, 0.5, 3, {.keepdim = true}).shape(), kept);
+  EXPECT_EQ(quantile(x, 0.5, -5, {.keepdim = true}).shape(), kept);
+  EXPECT_EQ(quantile(x, 0.5, {}, {.keepdim = true}).shape(), Dims::filled(8, 1));
+  EXPECT_EQ(quantile(MaskedTensor(x, ones(shape, DType::boolean)), 0.5, 3, {.keepdim = true})
+                .get_data()
+                .shape(),
+            kept);
+}
+
 TEST(MaskedQuantile, OfIntegersIsAFloat) {
   EXPECT_EQ(quantile(tensor({1, 2}), 0.5).dtype(), DType::f32);
   EXPECT_EQ(quantile(tensor({1, 2}), 0.5).item<float>(), 1.5F);

@@ -1,4 +1,4 @@
-"""Masked operators along lines as a contest: softmax, running values, normalize."""
+"""Masked operators that keep the shape as a contest: softmax, running values, logaddexp."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class LineCase(Case):
     mask: Array
     dim: int
     weights: Array | None = None
+    other: Array | None = None  # the second operand of logaddexp
 
     def details(self) -> dict[str, Any]:
         return {"shape": list(self.x.shape), "dtype": self.dtype, "dim": self.dim}
@@ -70,6 +71,16 @@ def _scores(op: str, task: str) -> LineCase:
     return case
 
 
+def _two(*shape: int) -> Build:
+    def make(op: str, task: str) -> LineCase:
+        case = _dense(op, task, shape, -1, "float32")
+        other: Array = np.random.default_rng(4).standard_normal(shape, dtype=np.float32)
+        case.other = other
+        return case
+
+    return make
+
+
 def _backward(op: str, task: str) -> LineCase:
     case = _dense(op, task, (SIDE, SIDE), -1, "float32")
     weights: Array = np.random.default_rng(3).standard_normal((SIDE, SIDE), dtype=np.float32)
@@ -93,6 +104,8 @@ TASKS: dict[str, Build] = {
     "backward": _backward,
 }
 
+BINARY_TASKS: dict[str, Build] = {"square": _two(SIDE, SIDE), "small": _two(SMALL)}
+
 
 # --- contestants ---
 
@@ -101,6 +114,8 @@ def _ours(case: LineCase) -> Call:
     loup = importlib.import_module("loup")
     function = getattr(loup.masked, case.op)
     mask = loup.asarray(case.mask)
+    if case.other is not None:
+        return Call(function, (loup.asarray(case.x), loup.asarray(case.other)), {"mask": mask})
     if case.weights is None:
         return Call(function, (loup.asarray(case.x), *case.arguments), {"mask": mask})
     x, weights = loup.tensor(case.x, requires_grad=True), loup.asarray(case.weights)
@@ -136,11 +151,17 @@ def _by_torch(make: Callable[[Any, LineCase], Any]) -> Callable[[LineCase], Call
 
 def _torch_masked(torch: Any, case: LineCase) -> Any:
     function = getattr(torch.masked, case.op)
+    if case.other is not None:
+        other = torch.from_numpy(case.other)
+        return lambda x, mask: function(x, other, input_mask=mask, other_mask=mask)
     return lambda x, mask: function(x, *case.arguments, mask=mask)
 
 
 def _filled(torch: Any, case: LineCase) -> Any:
     """What a user writes: fill what is masked, then call the plain op."""
+    if case.other is not None:
+        other = torch.from_numpy(case.other)
+        return lambda x, mask: torch.where(mask, torch.logaddexp(x, other), -math.inf)
     if case.op in ("softmax", "log_softmax"):
         function = getattr(torch, case.op)
         return lambda x, mask: function(x.masked_fill(~mask, -math.inf), case.dim)
@@ -169,6 +190,7 @@ def _jax(case: LineCase) -> Call:
         "softmin": lambda x, m: jax.nn.softmax(-x, axis=case.dim, where=m),
         "cumsum": lambda x, m: jnp.cumsum(jnp.where(m, x, 0), axis=case.dim),
         "cumprod": lambda x, m: jnp.cumprod(jnp.where(m, x, 1), axis=case.dim),
+        "logaddexp": lambda x, m: jnp.where(m, jnp.logaddexp(x, case.other), -math.inf),
     }
     if case.op not in formulas or case.weights is not None or case.dtype != "float32":
         raise NotOffered("is measured on float32 without gradients")
@@ -189,6 +211,9 @@ CONTESTANTS: list[Peer] = [
 
 
 def _exact(case: LineCase, x: Array, mask: Array) -> Array:
+    if case.other is not None:
+        joined: Array = np.where(mask, np.logaddexp(x, case.other), -np.inf)
+        return joined
     if case.op in ("cumsum", "cumprod"):
         identity = 0 if case.op == "cumsum" else 1
         running: Array = getattr(np, case.op)(np.where(mask, x, identity), axis=case.dim)
@@ -249,6 +274,8 @@ class LineContest:
         if case.x.size <= SMALL:
             return []
         passes = [Pass("copy", [span(case.x)]), reading(case.mask)]
+        if case.other is not None:
+            passes.append(reading(case.other))
         if case.weights is not None:
             passes += [Pass("copy", [span(case.x)]), reading(case.weights, case.mask)]
         return passes
@@ -269,6 +296,8 @@ def _entry(op: str, task: str, make: Build) -> Entry:
 
 def entries(op: dict[str, Any]) -> Iterator[Entry]:
     """Yield every task of a listed op that works along lines."""
-    if op["family"] in FAMILIES:
-        for task, make in TASKS.items():
-            yield _entry(op["name"], task, make)
+    tasks = TASKS if op["family"] in FAMILIES else {}
+    if op["family"] == "masked binary":
+        tasks = BINARY_TASKS
+    for task, make in tasks.items():
+        yield _entry(op["name"], task, make)
