@@ -107,7 +107,8 @@ struct ArgExtreme {
       auto is_new = Order::is_beyond(d, found, best.a);
       if constexpr (std::is_floating_point_v<Lane>) is_new = hn::AndNot(hn::IsNaN(best.a), is_new);
       best.a = hn::IfThenElse(is_new, found, best.a);
-      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(first / block)), blocks);
+      const std::int64_t number = first / block;
+      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(number)), blocks);
     }
     const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
     std::int64_t first = 0;
