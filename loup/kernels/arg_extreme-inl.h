@@ -184,9 +184,13 @@ struct ArgExtreme {
   }
   static void merge(void* into, const void* from, std::int64_t n) {
     const auto* const other = static_cast<const Partial*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
-      absorb_one(static_cast<Partial*>(into) + i, n, other[i], other[n + i]);
+    auto* const state = static_cast<Partial*>(into);
+    const hn::ScalableTag<Partial> d;
+    std::int64_t i = 0;
+    for (; i + lanes<decltype(d)> <= n; i += lanes<decltype(d)>) {
+      absorb_lanes(d, state + i, n, hn::LoadU(d, other + i), hn::LoadU(d, other + n + i));
     }
+    for (; i < n; ++i) absorb_one(state + i, n, other[i], other[n + i]);
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const indices = static_cast<const Partial*>(states) + n;
