@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 
 thread_local InterruptScope::Check interrupt_check = nullptr;
-constinit thread_local Clock::time_point last_interrupt_check{};
+/// Of the clock; its time points have constructors that may throw.
+thread_local Clock::rep last_interrupt_check = 0;
 
 /// Never destroyed: loops may run in the destructors of static objects.
 struct State {
@@ -67,9 +68,9 @@ void set_num_threads(int count) {
 /// Workers have no check of their own: only the thread that started the loop asks.
 void check_interrupt() {
   if (interrupt_check == nullptr) return;
-  const auto now = Clock::now();
-  if (now - last_interrupt_check < interrupt_interval) return;
-  last_interrupt_check = now;
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (now - Clock::duration(last_interrupt_check) < interrupt_interval) return;
+  last_interrupt_check = now.count();
   interrupt_check();
 }
 
@@ -99,7 +100,7 @@ void run_if_awake(std::int64_t count, Chunk chunk, void* body) {
 
 InterruptScope::InterruptScope(Check check) : previous_(interrupt_check) {
   interrupt_check = check;
-  last_interrupt_check = Clock::now();
+  last_interrupt_check = Clock::now().time_since_epoch().count();
 }
 
 InterruptScope::~InterruptScope() { interrupt_check = previous_; }

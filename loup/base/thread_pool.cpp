@@ -146,6 +146,8 @@ bool ThreadPool::is_awake() {
   close_questions_.store(asked < enough ? asked : 0, std::memory_order_relaxed);
   if (asked >= enough) {
     enough_questions_.store(std::min(2 * enough, most_questions), std::memory_order_relaxed);
+    caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+    expects_loops_.store(true, std::memory_order_relaxed);
     wake_one();
   }
   return false;
@@ -194,7 +196,10 @@ void ThreadPool::work(std::size_t worker) {
       continue;
     }
     sleep(seen);
-    is_patient = Clock::now() - begin < spin_time;
+    // The kernel likes to wake a thread where its waker runs, even if all other CPUs are idle.
+    if (spins_) leave_cpu(caller_cpu_.load(std::memory_order_relaxed));
+    is_patient = expects_loops_.exchange(false, std::memory_order_relaxed) ||
+                 Clock::now() - begin < spin_time;
   }
 }
 

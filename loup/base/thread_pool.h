@@ -21,7 +21,8 @@ namespace loup::detail {
 /// The caller takes part, and waits only for chunks that are running, never for a worker that has
 /// not begun. Several threads may call at once, and chunks may call again; workers help everybody.
 ///
-/// Idle workers spin for a while if their last pause was short, and sleep otherwise. Nobody spins
+/// Idle workers spin for a while if their last pause was short or loops are expected, and sleep
+/// otherwise. Nobody spins
 /// where there are more threads than CPUs.
 class LOUP_EXPORT ThreadPool {
  public:
@@ -91,6 +92,7 @@ class LOUP_EXPORT ThreadPool {
   std::atomic<Clock::rep> last_question_{0};
   std::atomic<int> close_questions_{0};
   std::atomic<int> enough_questions_;
+  std::atomic<bool> expects_loops_{false};  // soon: questions woke a worker
   std::mutex mutex_;
   std::condition_variable has_work_;
   std::condition_variable is_done_;

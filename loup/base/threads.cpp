@@ -131,6 +131,16 @@ int usable_cpus() {
   return std::min(affinity_cpus(), limit.value_or(most_threads));
 }
 
+void leave_cpu(int cpu) {
+  if (cpu < 0 || sched_getcpu() != cpu) return;
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(cpu), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof(others), &others) != 0) return;
+  sched_setaffinity(0, sizeof(all), &all);
+}
+
 int default_num_threads() {
   if (const char* text = std::getenv("LOUP_NUM_THREADS")) {
     const auto count = parse_integer(text);

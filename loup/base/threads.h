@@ -17,6 +17,9 @@ LOUP_EXPORT std::optional<int> cgroup_cpus(const std::filesystem::path& root,
 /// The CPUs that this process may use: affinity and cgroup limit.
 LOUP_EXPORT int usable_cpus();
 
+/// Moves this thread off `cpu` if it runs there and may run elsewhere.
+LOUP_EXPORT void leave_cpu(int cpu);
+
 /// The number of threads to start with; see num_threads().
 LOUP_EXPORT int default_num_threads();
 

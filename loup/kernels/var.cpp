@@ -183,7 +183,10 @@ struct Variance {
   static void merge(void* into, const void* from, std::int64_t n) {
     auto* const a = static_cast<double*>(into);
     const auto* const b = static_cast<const double*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
+    const hn::ScalableTag<double> d;
+    std::int64_t i = 0;
+    for (; i + lanes<decltype(d)> <= n; i += lanes<decltype(d)>) merge_lanes(d, a + i, b + i, n);
+    for (; i < n; ++i) {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
     }
   }
@@ -197,6 +200,35 @@ struct Variance {
   }
 
  private:
+  /// The same as joined(), for a vector of states: those of columns are many.
+  template <class D>
+  static HWY_INLINE void merge_lanes(D d, double* a, const double* b, std::int64_t n) {
+    const auto a_count = hn::LoadU(d, a);
+    const auto b_count = hn::LoadU(d, b);
+    const auto a_mean = hn::LoadU(d, a + n);
+    const auto b_mean = hn::LoadU(d, b + n);
+    const auto a_squares = hn::LoadU(d, a + 2 * n);
+    const auto b_squares = hn::LoadU(d, b + 2 * n);
+    const auto a_rest = hn::LoadU(d, a + 3 * n);
+    const auto b_rest = hn::LoadU(d, b + 3 * n);
+    const auto count = hn::Add(a_count, b_count);
+    const auto distance = hn::Add(hn::Sub(b_mean, a_mean), hn::Sub(b_rest, a_rest));
+    const auto share = hn::Div(b_count, hn::Max(count, hn::Set(d, 1.0)));
+    const auto step = hn::Add(a_rest, hn::Mul(distance, share));
+    const auto mean = hn::Add(a_mean, step);
+    const auto between = hn::Mul(hn::Mul(distance, distance), hn::Mul(a_count, share));
+    const auto squares = hn::Add(hn::Add(a_squares, b_squares), between);
+    const auto rest = hn::Sub(step, hn::Sub(mean, a_mean));
+    const auto is_same = hn::Eq(b_count, hn::Zero(d));
+    const auto is_new = hn::Eq(a_count, hn::Zero(d));
+    const auto choose = [&](auto old, auto other, auto both) HWY_ATTR {
+      return hn::IfThenElse(is_same, old, hn::IfThenElse(is_new, other, both));
+    };
+    hn::StoreU(count, d, a);
+    hn::StoreU(choose(a_mean, b_mean, mean), d, a + n);
+    hn::StoreU(choose(a_squares, b_squares, squares), d, a + 2 * n);
+    hn::StoreU(choose(a_rest, b_rest, rest), d, a + 3 * n);
+  }
   static double variance(const Moments& m, double correction) {
     if (m.count == 0) return std::numeric_limits<double>::quiet_NaN();
     return m.squares / std::max(m.count - correction, 0.0);

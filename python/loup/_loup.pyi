@@ -1291,7 +1291,7 @@ class Tensor:
     def quantile(self, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Tensor:
         """What stands at places of the sorted elements that count, from 0 to 1."""
 
-    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Tensor, Tensor]:
+    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
         """How many of the elements that count lie in each bin."""
 
     def cov(self, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> Tensor:
@@ -2053,7 +2053,7 @@ class MaskedTensor:
     def quantile(self, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """What stands at places of the sorted elements that count, from 0 to 1."""
 
-    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Tensor, Tensor]:
+    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
         """How many of the elements that count lie in each bin."""
 
     def cov(self, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> MaskedTensor:
@@ -2150,7 +2150,7 @@ def median(input: object, dim: builtins.int = -1, *, keepdim: builtins.bool = Fa
 def quantile(input: object, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Any:
     """What stands at places of the sorted elements that count, from 0 to 1."""
 
-def histogram(input: object, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Tensor, Tensor]:
+def histogram(input: object, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
     """How many of the elements that count lie in each bin."""
 
 def cov(input: object, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> Any:

@@ -100,7 +100,7 @@ def median(input: object, dim: int = -1, *, keepdim: bool = False, dtype: object
 def quantile(input: object, q: object, dim: int | None = None, *, keepdim: bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: int | None = None, keepdims: bool = False) -> Any:
     """What stands at places of the sorted elements that count, from 0 to 1."""
 
-def histogram(input: object, bins: object = 10, *, range: tuple[float, float] | None = None, density: bool = False, weight: object = None, mask: object = None) -> tuple[Tensor, Tensor]:
+def histogram(input: object, bins: object = 10, *, range: tuple[float, float] | None = None, density: bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
     """How many of the elements that count lie in each bin."""
 
 def cov(input: object, *, correction: float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> Any:

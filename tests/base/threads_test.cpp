@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -147,6 +149,46 @@ TEST(CheckedNumThreads, NamesTheOperation) {
   EXPECT_EQ(checked_num_threads("op", 1024), 1024);
   expect_error<ValueError>([] { checked_num_threads("op", -1); },
                            "op: expected a number of threads from 1 to 1024", "got -1");
+}
+
+/// On a thread of its own, which may only run on the given CPUs.
+template <class Body>
+void on_cpus(const cpu_set_t& cpus, Body body) {
+  std::thread([&] {
+    ASSERT_EQ(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+    body();
+    cpu_set_t after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(after), &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&after, &cpus));
+  }).join();
+}
+
+TEST(LeaveCpu, StaysWhereThereIsNoOther) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  on_cpus(one, [] {
+    const int before = sched_getcpu();
+    leave_cpu(before);
+    EXPECT_EQ(sched_getcpu(), before);
+  });
+}
+
+TEST(LeaveCpu, MovesAndMayComeBack) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "there is no other CPU";
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  bool has_moved = false;
+  // The system may move it back between two lines: then again.
+  for (int i = 0; i < 100 && !has_moved; ++i) {
+    on_cpus(all, [&] {
+      const int before = sched_getcpu();
+      leave_cpu(before);
+      has_moved = sched_getcpu() != before;
+    });
+  }
+  EXPECT_TRUE(has_moved);
+  on_cpus(all, [] { leave_cpu(-1); });
 }
 
 }  // namespace
