@@ -28,9 +28,6 @@ install(FILES
 file(RELATIVE_PATH prefix_from_pkgconfig
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
-if(LOUP_USE_TBB)
-  set(tbb_if_used ", tbb")
-endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/loup.pc.in" "${PROJECT_BINARY_DIR}/loup.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/loup.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

@@ -18,6 +18,7 @@ LOUP_EXPORT void set_num_threads(int count);
 namespace detail {
 using Chunk = void (*)(void* body, std::int64_t index);
 LOUP_EXPORT void run_parallel(std::int64_t count, Chunk chunk, void* body);
+LOUP_EXPORT void run_if_awake(std::int64_t count, Chunk chunk, void* body);
 LOUP_EXPORT void run_serial(std::int64_t count, Chunk chunk, void* body);
 template <class Body>
 void call(void* body, std::int64_t index) {
@@ -37,13 +38,17 @@ void parallel_for(std::int64_t count, Body&& body) {
   detail::run_parallel(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
 }
 
-/// Work below this many bytes is done faster by one thread than by waking a second.
-inline constexpr std::int64_t serial_bytes = 512 * 1024;
+/// Up to this many bytes of work are done faster by one thread than by two.
+inline constexpr std::int64_t serial_bytes = 128 * 1024;
+/// Up to this many they are, unless a second thread is awake: waking one takes longer.
+inline constexpr std::int64_t waking_bytes = 512 * 1024;
 
 /// `parallel_for` when all bodies together read and write `bytes`: serial when that is little.
 template <class Body>
 void parallel_for(std::int64_t count, std::int64_t bytes, Body&& body) {
-  const auto run = bytes > serial_bytes ? detail::run_parallel : detail::run_serial;
+  const auto run = bytes <= serial_bytes   ? detail::run_serial
+                   : bytes <= waking_bytes ? detail::run_if_awake
+                                           : detail::run_parallel;
   run(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
 }
 

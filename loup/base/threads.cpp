@@ -126,6 +126,11 @@ int checked_num_threads(const char* operation, long count) {
   return static_cast<int>(count);
 }
 
+int usable_cpus() {
+  const auto limit = cgroup_cpus("/sys/fs/cgroup", read_all("/proc/self/cgroup"));
+  return std::min(affinity_cpus(), limit.value_or(most_threads));
+}
+
 int default_num_threads() {
   if (const char* text = std::getenv("LOUP_NUM_THREADS")) {
     const auto count = parse_integer(text);
@@ -135,11 +140,7 @@ int default_num_threads() {
     }
     return checked_num_threads("LOUP_NUM_THREADS", *count);
   }
-  int count = affinity_cpus();
-  if (const auto limit = cgroup_cpus("/sys/fs/cgroup", read_all("/proc/self/cgroup"))) {
-    count = std::min(count, *limit);
-  }
-  return std::clamp(count / ranks_on_this_host(), 1, most_threads);
+  return std::clamp(usable_cpus() / ranks_on_this_host(), 1, most_threads);
 }
 
 }  // namespace loup::detail

@@ -14,6 +14,9 @@ namespace loup::detail {
 LOUP_EXPORT std::optional<int> cgroup_cpus(const std::filesystem::path& root,
                                            const std::string& membership);
 
+/// The CPUs that this process may use: affinity and cgroup limit.
+LOUP_EXPORT int usable_cpus();
+
 /// The number of threads to start with; see num_threads().
 LOUP_EXPORT int default_num_threads();
 

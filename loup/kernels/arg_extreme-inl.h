@@ -107,7 +107,8 @@ struct ArgExtreme {
       auto is_new = Order::is_beyond(d, found, best.a);
       if constexpr (std::is_floating_point_v<Lane>) is_new = hn::AndNot(hn::IsNaN(best.a), is_new);
       best.a = hn::IfThenElse(is_new, found, best.a);
-      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(first / block)), blocks);
+      const std::int64_t number = first / block;
+      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(number)), blocks);
     }
     const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
     std::int64_t first = 0;
@@ -183,9 +184,13 @@ struct ArgExtreme {
   }
   static void merge(void* into, const void* from, std::int64_t n) {
     const auto* const other = static_cast<const Partial*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
-      absorb_one(static_cast<Partial*>(into) + i, n, other[i], other[n + i]);
+    auto* const state = static_cast<Partial*>(into);
+    const hn::ScalableTag<Partial> d;
+    std::int64_t i = 0;
+    for (; i + lanes<decltype(d)> <= n; i += lanes<decltype(d)>) {
+      absorb_lanes(d, state + i, n, hn::LoadU(d, other + i), hn::LoadU(d, other + n + i));
     }
+    for (; i < n; ++i) absorb_one(state + i, n, other[i], other[n + i]);
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const indices = static_cast<const Partial*>(states) + n;

@@ -110,7 +110,7 @@ struct Extreme {
   static HWY_INLINE void merge_states(Lane* into, std::int64_t /*n*/, const Lane* from,
                                       std::int64_t /*m*/, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-      if (Order::is_beyond(from[i], into[i])) into[i] = from[i];
+      into[i] = Order::is_beyond(from[i], into[i]) ? from[i] : into[i];
     }
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {

@@ -206,7 +206,7 @@ struct Split {
   std::int64_t parts = 1;
 
   Split(const Nest<N>& nest, std::int64_t bytes) {
-    const std::int64_t threads = bytes > serial_bytes ? num_threads() : 1;
+    const std::int64_t threads = bytes > waking_bytes ? num_threads() : 1;
     if (threads == 1) return;
     parts = threads;
     for (int i = 0; i < nest.axes.size(); ++i) {

@@ -172,6 +172,7 @@ struct Ahead {
     if (count >= step * 4 || i % 64 == 0) prefetch(mask + static_cast<std::uintptr_t>(i));
   }
   static HWY_INLINE void prefetch(std::uintptr_t at) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): may lie behind the array, where no pointer may.
     __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
   }
 };

@@ -267,25 +267,24 @@ struct Normalize {
         if (!rows.counts(r)) return none;
         return choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
       };
-      for_each_tile(d, b.in, rows_ahead,
-                    [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
-                      if constexpr (is_sum) {
-                        const hn::ScalableTag<double> wide;
-                        constexpr std::int64_t W = lanes<decltype(wide)>;
-                        auto low = hn::LoadU(wide, columns.sums + c);
-                        auto high = sizeof(T) == 8 ? low : hn::LoadU(wide, columns.sums + c + W);
-                        for (std::int64_t r = first; r < last; ++r)
-                          add_terms(norm, at(r, c), low, high);
-                        hn::StoreU(low, wide, columns.sums + c);
-                        if constexpr (sizeof(T) == 4) hn::StoreU(high, wide, columns.sums + c + W);
-                      } else {
-                        auto top = hn::Load(d, columns.tops + c);
-                        for (std::int64_t r = first; r < last; ++r) {
-                          top = Extreme::larger(norm.term(d, at(r, c)), top);
-                        }
-                        hn::Store(top, d, columns.tops + c);
-                      }
-                    });
+      for_each_tile(
+          d, b.in, rows_ahead, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+            if constexpr (is_sum) {
+              const hn::ScalableTag<double> wide;
+              constexpr std::int64_t wide_lanes = lanes<decltype(wide)>;
+              auto low = hn::LoadU(wide, columns.sums + c);
+              auto high = sizeof(T) == 8 ? low : hn::LoadU(wide, columns.sums + c + wide_lanes);
+              for (std::int64_t r = first; r < last; ++r) add_terms(norm, at(r, c), low, high);
+              hn::StoreU(low, wide, columns.sums + c);
+              if constexpr (sizeof(T) == 4) hn::StoreU(high, wide, columns.sums + c + wide_lanes);
+            } else {
+              auto top = hn::Load(d, columns.tops + c);
+              for (std::int64_t r = first; r < last; ++r) {
+                top = Extreme::larger(norm.term(d, at(r, c)), top);
+              }
+              hn::Store(top, d, columns.tops + c);
+            }
+          });
     });
     if constexpr (!is_sum) std::copy_n(columns.tops, columns.count, columns.sums);
     for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {columns.sums[c], 0};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -38,7 +39,7 @@ bool is_same(T a, T b) {
   const auto x = comparable(a);
   const auto y = comparable(b);
   if constexpr (std::is_floating_point_v<decltype(x)>) {
-    return x == y || (x != x && y != y);
+    return x == y || (std::isnan(x) && std::isnan(y));
   } else {
     return x == y;
   }

@@ -253,17 +253,17 @@ struct Rest {
   HWY_NOINLINE Rest(const Tile<T, Mask>& from, std::int64_t c, std::int64_t count) : tile(from) {
     for (std::int64_t r = 0; r < from.rows; ++r) {
       for (std::int64_t i = 0; i < N; ++i) {
-        x[r][i] = from.x[r][c + std::min(i, count - 1)];
-        mask[r][i] = i < count && from.mask[r][c + i] ? 1 : 0;
+        x_[r][i] = from.x[r][c + std::min(i, count - 1)];
+        mask_[r][i] = i < count && from.mask[r][c + i] ? 1 : 0;
       }
-      tile.x[r] = x[r];
-      if constexpr (std::is_same_v<Mask, ByteMask>) tile.mask[r].bytes = mask[r];
+      tile.x[r] = x_[r];
+      if constexpr (std::is_same_v<Mask, ByteMask>) tile.mask[r].bytes = mask_[r];
     }
   }
 
  private:
-  T x[group_rows][N];
-  std::uint8_t mask[group_rows][N];
+  T x_[group_rows][N];
+  std::uint8_t mask_[group_rows][N];
 };
 
 /// The columns from c on of a tile of any number of rows.

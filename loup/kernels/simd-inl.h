@@ -100,8 +100,8 @@ struct ByteMask {
 HWY_INLINE void prefetch_bytes(NoMask /*m*/, std::int64_t /*ahead*/) {}
 HWY_INLINE void prefetch_bytes(ByteMask m, std::int64_t ahead) { hwy::Prefetch(m.bytes + ahead); }
 
-/// Fetches what a loop over a row reads `ahead` elements later: hardware stops at the end of each
-/// page. `lines` cache lines are read in one turn.
+/// Fetches what a loop along a row will read some turns later, of `lines_per_turn` cache lines
+/// each: hardware does so, too, but stops at the end of every page.
 template <int lines_per_turn, class T, class Mask>
 HWY_INLINE void prefetch(const T* x, Mask mask) {
   constexpr std::int64_t ahead_bytes = 2048;

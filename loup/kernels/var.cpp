@@ -49,31 +49,35 @@ struct Variance {
   using Element = T;
   using Lane = double;
   using Partial = double;
-  static constexpr int planes = 3;
+  static constexpr int planes = 4;
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = std::is_same_v<T, float> ? DType::f32 : DType::f64;
   static constexpr DType second = result;
   static constexpr std::int64_t block = 1024;
   struct Moments {
     double count, mean, squares;
+    double rest;  // of the mean, lost as it was rounded: that of a few elements far from 0 matters
   };
   /// Chan's formula: both sets of elements together.
   static HWY_INLINE Moments joined(const Moments& a, const Moments& b) {
     if (b.count == 0) return a;
     if (a.count == 0) return b;
     const double count = a.count + b.count;
-    const double distance = b.mean - a.mean;
+    const double distance = (b.mean - a.mean) + (b.rest - a.rest);
     const double share = b.count / count;
-    return {count, a.mean + distance * share,
-            a.squares + b.squares + distance * distance * (a.count * share)};
+    const double step = a.rest + distance * share;
+    const double mean = a.mean + step;
+    return {count, mean, a.squares + b.squares + distance * distance * (a.count * share),
+            step - (mean - a.mean)};
   }
   static HWY_INLINE Moments load_state(const double* state, std::int64_t n) {
-    return {state[0], state[n], state[2 * n]};
+    return {state[0], state[n], state[2 * n], state[3 * n]};
   }
   static HWY_INLINE void store_state(const Moments& m, double* state, std::int64_t n) {
     state[0] = m.count;
     state[n] = m.mean;
     state[2 * n] = m.squares;
+    state[3 * n] = m.rest;
   }
 
   /// One of the elements of a block of which `mask` lets some through.
@@ -98,14 +102,17 @@ struct Variance {
   /// Those of `before`, and n more elements whose distances from its mean have these sums.
   static HWY_INLINE Moments grown(const Moments& before, double n, double sum, double squares) {
     const double count = before.count + n;
-    const double share = sum / count;
-    const double more = squares - sum * share;
-    return {count, before.mean + share, before.squares + (more < 0 ? 0 : more)};
+    const double rest = before.count * before.rest;
+    const double total = sum + rest;
+    const double step = total / count;
+    const double mean = before.mean + step;
+    const double more = squares + rest * before.rest - total * step;
+    return {count, mean, before.squares + (more < 0 ? 0 : more), step - (mean - before.mean)};
   }
 
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
-    Moments all{0, 0, 0};
+    Moments all{0, 0, 0, 0};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
       const std::int64_t count = count_of(row.mask + first, end - first);
@@ -123,7 +130,7 @@ struct Variance {
     store_state(all, out, plane);
   }
   static HWY_INLINE void empty_row(double* out, std::int64_t plane) {
-    store_state({0, 0, 0}, out, plane);
+    store_state({0, 0, 0, 0}, out, plane);
   }
   static HWY_INLINE void fold(const double* from, double* to, std::int64_t rows) {
     std::copy_n(from, rows, to);
@@ -143,6 +150,8 @@ struct Variance {
     const auto zero = hn::Zero(d);
     const auto one = hn::Set(d, 1.0);
     auto count = hn::LoadU(d, state);
+    const auto old_rest = hn::LoadU(d, state + 3 * n);
+    const auto rest = hn::Mul(count, old_rest);
     auto mean = hn::LoadU(d, state + n);
     auto has_mean = hn::Gt(count, zero);
     for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_mean); ++r) {
@@ -157,12 +166,15 @@ struct Variance {
       count = hn::Add(count, counts.select(d, one, zero));
       PowerSums<T>::add(d, sums, hn::Sub(load(d, tile.x[r] + c), mean), counts);
     }
-    const auto share = hn::Div(sums.a, hn::Max(count, one));
-    // The order matters: NaN stays NaN.
-    const auto more = hn::Max(zero, hn::Sub(sums.b, hn::Mul(sums.a, share)));
+    const auto total = hn::Add(sums.a, rest);
+    const auto step = hn::Div(total, hn::Max(count, one));
+    const auto more = hn::Sub(hn::Add(sums.b, hn::Mul(rest, old_rest)), hn::Mul(total, step));
+    const auto new_mean = hn::Add(mean, step);
     hn::StoreU(count, d, state);
-    hn::StoreU(hn::Add(mean, share), d, state + n);
-    hn::StoreU(hn::Add(hn::LoadU(d, state + 2 * n), more), d, state + 2 * n);
+    hn::StoreU(new_mean, d, state + n);
+    // The order matters: NaN stays NaN.
+    hn::StoreU(hn::Add(hn::LoadU(d, state + 2 * n), hn::Max(zero, more)), d, state + 2 * n);
+    hn::StoreU(hn::Sub(step, hn::Sub(new_mean, mean)), d, state + 3 * n);
   }
 
   static void init(void* states, std::int64_t n) {
@@ -171,7 +183,10 @@ struct Variance {
   static void merge(void* into, const void* from, std::int64_t n) {
     auto* const a = static_cast<double*>(into);
     const auto* const b = static_cast<const double*>(from);
-    for (std::int64_t i = 0; i < n; ++i) {
+    const hn::ScalableTag<double> d;
+    std::int64_t i = 0;
+    for (; i + lanes<decltype(d)> <= n; i += lanes<decltype(d)>) merge_lanes(d, a + i, b + i, n);
+    for (; i < n; ++i) {
       store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
     }
   }
@@ -185,6 +200,35 @@ struct Variance {
   }
 
  private:
+  /// The same as joined(), for a vector of states: those of columns are many.
+  template <class D>
+  static HWY_INLINE void merge_lanes(D d, double* a, const double* b, std::int64_t n) {
+    const auto a_count = hn::LoadU(d, a);
+    const auto b_count = hn::LoadU(d, b);
+    const auto a_mean = hn::LoadU(d, a + n);
+    const auto b_mean = hn::LoadU(d, b + n);
+    const auto a_squares = hn::LoadU(d, a + 2 * n);
+    const auto b_squares = hn::LoadU(d, b + 2 * n);
+    const auto a_rest = hn::LoadU(d, a + 3 * n);
+    const auto b_rest = hn::LoadU(d, b + 3 * n);
+    const auto count = hn::Add(a_count, b_count);
+    const auto distance = hn::Add(hn::Sub(b_mean, a_mean), hn::Sub(b_rest, a_rest));
+    const auto share = hn::Div(b_count, hn::Max(count, hn::Set(d, 1.0)));
+    const auto step = hn::Add(a_rest, hn::Mul(distance, share));
+    const auto mean = hn::Add(a_mean, step);
+    const auto between = hn::Mul(hn::Mul(distance, distance), hn::Mul(a_count, share));
+    const auto squares = hn::Add(hn::Add(a_squares, b_squares), between);
+    const auto rest = hn::Sub(step, hn::Sub(mean, a_mean));
+    const auto is_same = hn::Eq(b_count, hn::Zero(d));
+    const auto is_new = hn::Eq(a_count, hn::Zero(d));
+    const auto choose = [&](auto old, auto other, auto both) HWY_ATTR {
+      return hn::IfThenElse(is_same, old, hn::IfThenElse(is_new, other, both));
+    };
+    hn::StoreU(count, d, a);
+    hn::StoreU(choose(a_mean, b_mean, mean), d, a + n);
+    hn::StoreU(choose(a_squares, b_squares, squares), d, a + 2 * n);
+    hn::StoreU(choose(a_rest, b_rest, rest), d, a + 3 * n);
+  }
   static double variance(const Moments& m, double correction) {
     if (m.count == 0) return std::numeric_limits<double>::quiet_NaN();
     return m.squares / std::max(m.count - correction, 0.0);

@@ -37,7 +37,7 @@ struct NormalizeOptions {
 
 /// Lines divided by their norm: `normalize(x, 2, -1)`, `normalize(x, 1, {0, 2}, {.mask = m})`.
 struct LOUP_EXPORT NormDivision {
-  static constexpr const char* family = "norm division";
+  static constexpr const char* family = "norm-division";
   static constexpr const char* signature = "(input, ord, dim, *, eps=1e-12, dtype=None, mask=None)";
   const char* name;
   const char* summary;

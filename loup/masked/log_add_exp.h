@@ -15,7 +15,7 @@ struct LogAddExpOptions {
 /// log(exp(input) + exp(other)), where an element that does not count is absent: the other one
 /// remains, or -inf where both are. DTypeError unless both are floating.
 struct LOUP_EXPORT LogAddExp {
-  static constexpr const char* family = "masked binary";
+  static constexpr const char* family = "masked-binary";
   static constexpr const char* signature =
       "(input, other, *, dtype=None, input_mask=None, other_mask=None, mask=None)";
   const char* name;

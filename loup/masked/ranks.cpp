@@ -59,7 +59,7 @@ QuantileOptions without_dims(QuantileOptions options) {
 /// The result for the only place, with the reduced dims where they are asked for. (Not before:
 /// there may be no room for a dim more.)
 Tensor only(const Tensor& all, const Shape& shape, std::optional<std::int64_t> dim, bool keepdim) {
-  const Tensor result = ops::select(all, 0, 0);
+  Tensor result = ops::select(all, 0, 0);
   if (!keepdim || shape.empty()) return result;
   if (!dim) return ops::reshape(result, Dims::filled(shape.size(), 1));
   return ops::unsqueeze(result, *dim < 0 ? *dim + shape.size() : *dim);

@@ -150,7 +150,7 @@ struct WeightedMeanOptions {
 
 /// `weighted_mean(x, w)`, `weighted_mean(x, w, -1, {.mask = m})`. No dims means all of them.
 struct LOUP_EXPORT WeightedMean {
-  static constexpr const char* family = "weighted mean";
+  static constexpr const char* family = "weighted-mean";
   static constexpr const char* signature =
       "(input, weight, dim=None, *, keepdim=False, dtype=None, mask=None)";
   const char* name;

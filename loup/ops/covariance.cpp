@@ -88,7 +88,7 @@ class Pairs {
   }
   /// Σ w (x - mean)(y - mean).
   Tensor products(const Tensor& total) const {
-    const Tensor both = matmul(weighted(x_), turned(x_));
+    Tensor both = matmul(weighted(x_), turned(x_));
     if (!valid_) return both;
     const Tensor sums = matmul(weighted(x_), turned(*valid_));
     return both - sums * turned(sums) / total;

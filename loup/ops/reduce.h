@@ -23,8 +23,8 @@ enum class ReduceTypes : std::uint8_t {
   counted       // int64: how many elements there are
 };
 
-/// What a reduction is: its names, its kernel, its dtype rule and its gradient. Records refer to it,
-/// so it must be a constant.
+/// What a reduction is: its names, its kernel, its dtype rule and its gradient. Records refer to
+/// it, so it must be a constant.
 struct ReduceSpec {
   const char* name;
   const char* summary;

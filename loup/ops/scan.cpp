@@ -255,7 +255,7 @@ Tensor cumprod(const ScanRecord& call, const Tensor& g) {
   const Tensor is_zero = x.detach() == 0;
   const bool has_zeros = any("cumprod", is_zero, {}, false).item<bool>();
   if (has_zeros && autograd::is_recording()) return cumprod_by_parts(call, x, g);
-  const Tensor usual = gathered(call.output) / x;
+  Tensor usual = gathered(call.output) / x;
   if (!has_zeros) return usual;
   // Behind the first zero all products are 0, but its own gradient is made of what they would be
   // without it, up to the second.

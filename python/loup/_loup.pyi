@@ -1029,12 +1029,6 @@ class Tensor:
     def lerp_(self, end: object, weight: object) -> Tensor:
         """input + weight (end - input), exact at both ends."""
 
-    def any(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """True where a slice has an element other than 0."""
-
-    def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """True where a slice has no element that is 0."""
-
     def equal(self, other: object) -> builtins.bool:
         """Whether both have one shape and equal elements."""
 
@@ -1224,6 +1218,90 @@ class Tensor:
 
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """Add the elements that count."""
+
+    def prod(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Multiply the elements that count."""
+
+    def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Average the elements that count."""
+
+    def amax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The largest of the elements that count."""
+
+    def amin(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The least of the elements that count."""
+
+    def argmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Where the first of the largest elements is."""
+
+    def argmin(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Where the first of the least elements is."""
+
+    def logsumexp(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The logarithm of the sum of exponentials."""
+
+    def any(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Whether an element that counts is not zero."""
+
+    def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """Whether no element that counts is zero."""
+
+    def count(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """How many elements count."""
+
+    def var(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The mean square of the distance from the mean, corrected."""
+
+    def std(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The root of the variance."""
+
+    def norm(self, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The length of the elements that count, as a vector."""
+
+    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
+        """The largest element that counts, and its index."""
+
+    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
+        """The least element that counts, and its index."""
+
+    def minmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
+        """The least and the largest element that count."""
+
+    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Exponentials of the elements that count, divided by their sum."""
+
+    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Logarithms of softmax, exact where that is tiny."""
+
+    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Softmax of -x."""
+
+    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """Divide the elements that count by their norm, or by eps."""
+
+    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Running sums of the elements that count."""
+
+    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Tensor:
+        """Running products of the elements that count."""
+
+    def median(self, dim: builtins.int = -1, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int = -1, keepdims: builtins.bool = False) -> Tensor:
+        """The lower middle of the elements that count, when they are sorted."""
+
+    def quantile(self, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """What stands at places of the sorted elements that count, from 0 to 1."""
+
+    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
+        """How many of the elements that count lie in each bin."""
+
+    def cov(self, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> Tensor:
+        """Covariances of rows, over the observations that count in both."""
+
+    def corrcoef(self, *, mask: object = None) -> Tensor:
+        """Correlations of rows, over the observations that count in both."""
+
+    def weighted_mean(self, weight: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
+        """The mean of the elements that count, each as often as its weight says."""
 
     def mapping(self) -> Mapping | None:
         """
@@ -1622,12 +1700,6 @@ def clip(input: object, min: object = None, max: object = None) -> Tensor:
 def lerp(input: object, end: object, weight: object) -> Tensor:
     """input + weight (end - input), exact at both ends."""
 
-def any(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
-    """True where a slice has an element other than 0."""
-
-def all(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
-    """True where a slice has no element that is 0."""
-
 def equal(input: object, other: object) -> builtins.bool:
     """Whether both have one shape and equal elements."""
 
@@ -1906,6 +1978,93 @@ class MaskedTensor:
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
 
+    def prod(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Multiply the elements that count."""
+
+    def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Average the elements that count."""
+
+    def amax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The largest of the elements that count."""
+
+    def amin(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The least of the elements that count."""
+
+    def argmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Where the first of the largest elements is."""
+
+    def argmin(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Where the first of the least elements is."""
+
+    def logsumexp(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The logarithm of the sum of exponentials."""
+
+    def any(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Whether an element that counts is not zero."""
+
+    def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """Whether no element that counts is zero."""
+
+    def count(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """How many elements count."""
+
+    def var(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The mean square of the distance from the mean, corrected."""
+
+    def std(self, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The root of the variance."""
+
+    def norm(self, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The length of the elements that count, as a vector."""
+
+    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
+        """The largest element that counts, and its index."""
+
+    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
+        """The least element that counts, and its index."""
+
+    def minmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
+        """The least and the largest element that count."""
+
+    def softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Exponentials of the elements that count, divided by their sum."""
+
+    def log_softmax(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Logarithms of softmax, exact where that is tiny."""
+
+    def softmin(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Softmax of -x."""
+
+    def normalize(self, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
+        """Divide the elements that count by their norm, or by eps."""
+
+    def cumsum(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Running sums of the elements that count."""
+
+    def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
+        """Running products of the elements that count."""
+
+    def logaddexp(self, other: object, *, dtype: object = None, other_mask: object = None) -> MaskedTensor:
+        """log(exp(x) + exp(y)) of what counts of the two."""
+
+    def median(self, dim: builtins.int = -1, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int = -1, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The lower middle of the elements that count, when they are sorted."""
+
+    def quantile(self, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """What stands at places of the sorted elements that count, from 0 to 1."""
+
+    def histogram(self, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
+        """How many of the elements that count lie in each bin."""
+
+    def cov(self, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> MaskedTensor:
+        """Covariances of rows, over the observations that count in both."""
+
+    def corrcoef(self, *, mask: object = None) -> MaskedTensor:
+        """Correlations of rows, over the observations that count in both."""
+
+    def weighted_mean(self, weight: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
+        """The mean of the elements that count, each as often as its weight says."""
+
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
@@ -1913,11 +2072,95 @@ def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
     A MaskedTensor that shares the memory of both and keeps the gradient record of data.
     """
 
-def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None) -> Tensor:
+def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, other: object = None, input_mask: object = None, other_mask: object = None) -> Tensor:
     """Which outputs of a masked operator have an element that counts."""
 
 def sum(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
     """Add the elements that count."""
+
+def prod(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Multiply the elements that count."""
+
+def mean(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Average the elements that count."""
+
+def amax(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The largest of the elements that count."""
+
+def amin(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The least of the elements that count."""
+
+def argmax(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Where the first of the largest elements is."""
+
+def argmin(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Where the first of the least elements is."""
+
+def logsumexp(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The logarithm of the sum of exponentials."""
+
+def any(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Whether an element that counts is not zero."""
+
+def all(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """Whether no element that counts is zero."""
+
+def count(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """How many elements count."""
+
+def var(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The mean square of the distance from the mean, corrected."""
+
+def std(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, unbiased: builtins.bool | None = None, *, correction: builtins.float | None = None, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The root of the variance."""
+
+def norm(input: object, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The length of the elements that count, as a vector."""
+
+def max(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
+    """The largest element that counts, and its index."""
+
+def min(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
+    """The least element that counts, and its index."""
+
+def minmax(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
+    """The least and the largest element that count."""
+
+def softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Exponentials of the elements that count, divided by their sum."""
+
+def log_softmax(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Logarithms of softmax, exact where that is tiny."""
+
+def softmin(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Softmax of -x."""
+
+def normalize(input: object, ord: builtins.float, dim: builtins.int | Sequence[builtins.int] | None = None, *, eps: builtins.float = 1e-12, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None) -> Any:
+    """Divide the elements that count by their norm, or by eps."""
+
+def cumsum(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Running sums of the elements that count."""
+
+def cumprod(input: object, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> Any:
+    """Running products of the elements that count."""
+
+def median(input: object, dim: builtins.int = -1, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int = -1, keepdims: builtins.bool = False) -> Any:
+    """The lower middle of the elements that count, when they are sorted."""
+
+def quantile(input: object, q: object, dim: builtins.int | None = None, *, keepdim: builtins.bool = False, interpolation: str = 'linear', dtype: object = None, mask: object = None, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Any:
+    """What stands at places of the sorted elements that count, from 0 to 1."""
+
+def histogram(input: object, bins: object = 10, *, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool = False, weight: object = None, mask: object = None) -> tuple[Any, Any]:
+    """How many of the elements that count lie in each bin."""
+
+def cov(input: object, *, correction: builtins.float = 1, fweights: object = None, aweights: object = None, mask: object = None) -> Any:
+    """Covariances of rows, over the observations that count in both."""
+
+def corrcoef(input: object, *, mask: object = None) -> Any:
+    """Correlations of rows, over the observations that count in both."""
+
+def weighted_mean(input: object, weight: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The mean of the elements that count, each as often as its weight says."""
 
 def save(obj: object, path: str | bytes | os.PathLike[str] | os.PathLike[bytes], *, metadata: dict[str, str] | None = None, compressed: builtins.bool = False) -> None:
     """

@@ -40,7 +40,7 @@ void bind_dtype(nb::module_& m) {
     const auto dtype = static_cast<DType>(i);
     const nb::object object = nb::cast(DTypeObject{dtype});
     objects[static_cast<std::size_t>(i)] = object.ptr();
-    m.attr(std::string(name(dtype)).c_str()) = object;
+    m.attr(nb::str(name(dtype).data(), name(dtype).size())) = object;
   }
 }
 

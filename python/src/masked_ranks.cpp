@@ -119,7 +119,7 @@ void define_masked(const MaskedScopes& scopes, const masked::Histogram& op) {
       scopes, op,
       ", bins: object = 10, *, range: tuple[float, float] | None = None, density: bool = False, "
       "weight: object = None, mask: object = None",
-      "tuple[Tensor, Tensor]",
+      "tuple[typing.Any, typing.Any]",
       [&op](nb::handle input, nb::handle bins, nb::handle range, nb::handle density,
             nb::handle weight, nb::handle mask) {
         const masked::Bins cut = bins_from(bins);

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loup/base/threads.h"
 #include "tests/support/errors.h"
 #include "tests/support/settings.h"
 
@@ -101,6 +102,39 @@ TEST(ParallelFor, StaysOnTheCallingThreadForLittleWork) {
                [&](std::int64_t) { EXPECT_EQ(std::this_thread::get_id(), self); });
 }
 
+TEST(ParallelFor, SharesMediumWorkOnceCallsFollowEachOther) {
+  if (detail::usable_cpus() < 2) GTEST_SKIP() << "nobody waits for work on a single CPU";
+  const test::ThreadScope threads(2);
+  const auto self = std::this_thread::get_id();
+  std::atomic<bool> is_shared{false};
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!is_shared && std::chrono::steady_clock::now() < limit) {
+    parallel_for(8, waking_bytes, [&](std::int64_t) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+      if (std::this_thread::get_id() != self) is_shared = true;
+    });
+  }
+  EXPECT_TRUE(is_shared);
+}
+
+TEST(ParallelFor, NestsThreeDeepFromSeveralThreads) {
+  with_threads({2, 7}, [] {
+    std::atomic<int> calls{0};
+    std::vector<std::thread> callers;
+    for (int t = 0; t < 3; ++t) {
+      callers.emplace_back([&] {
+        parallel_for(6, [&](std::int64_t) {
+          parallel_for(6, [&](std::int64_t) { parallel_for(6, [&](std::int64_t) { ++calls; }); });
+        });
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(calls, 3 * 6 * 6 * 6);
+  });
+}
+
 /// Runs `check` in a forked child, which reports through its exit code.
 template <class Check>
 bool holds_in_child(Check&& check) {
@@ -154,6 +188,21 @@ TEST(ParallelFor, WorksInTheParentAfterAFork) {
   EXPECT_TRUE(counts_to(100));
 }
 
+TEST(ParallelFor, WorksInAChildThatIsForkedWhileLoopsRun) {
+  const test::ThreadScope threads(2);
+  std::atomic<bool> stop{false};
+  std::atomic<bool> wrong{false};
+  std::thread runner([&] {
+    while (!stop) wrong = wrong || !counts_to(64);
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(holds_in_child([] { return counts_to(100); }));
+  }
+  stop = true;
+  runner.join();
+  EXPECT_FALSE(wrong);
+}
+
 TEST(SetNumThreads, RefusesWhatIsNotANumberOfThreads) {
   const int before = num_threads();
   expect_error<ValueError>([] { set_num_threads(0); },
@@ -175,6 +224,16 @@ TEST(SetNumThreads, MayBeCalledWhileLoopsRun) {
   stop = true;
   runner.join();
   EXPECT_FALSE(wrong);
+}
+
+TEST(SetNumThreads, MayBeCalledInsideALoop) {
+  const test::ThreadScope restores(3);
+  std::atomic<int> calls{0};
+  parallel_for(40, [&](std::int64_t i) {
+    set_num_threads(1 + static_cast<int>(i) % 4);
+    parallel_for(5, [&](std::int64_t) { ++calls; });
+  });
+  EXPECT_EQ(calls, 200);
 }
 
 struct Interrupted {};

@@ -103,7 +103,7 @@ class EveryReduction : public testing::TestWithParam<ReduceOp> {
     for (const Case& c : suiting(GetParam(), all)) {
       if (chosen != nullptr && std::to_string(c.number) != chosen) continue;
       if (!accepts(GetParam(), c)) continue;
-      ++cases_run;
+      ++cases_run_;
       check(c);
       if (HasFailure()) {
         FAIL() << c.text(GetParam().name);
@@ -111,8 +111,8 @@ class EveryReduction : public testing::TestWithParam<ReduceOp> {
     }
   }
   void TearDown() override {
-    if (cases_run > 0) {
-      std::cout << fmt::format("conformance: {} ran {} cases\n", GetParam().name, cases_run);
+    if (cases_run_ > 0) {
+      std::cout << fmt::format("conformance: {} ran {} cases\n", GetParam().name, cases_run_);
     }
   }
 
@@ -184,7 +184,7 @@ class EveryReduction : public testing::TestWithParam<ReduceOp> {
     });
   }
 
-  std::int64_t cases_run = 0;
+  std::int64_t cases_run_ = 0;
 };
 
 // python/tests/support/sweep has many more small cases; these run on every instruction set as well.

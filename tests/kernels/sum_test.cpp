@@ -1,10 +1,9 @@
-#include "loup/kernels/reducers.h"
-
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "loup/kernels/reducers.h"
 #include "tests/kernels/blocks.h"
 #include "tests/support/settings.h"
 #include "tests/support/tolerance.h"

@@ -29,7 +29,7 @@ constexpr int segment_names = 6;
 
 std::chrono::seconds duration() {
   const char* const seconds = std::getenv("LOUP_SOAK_SECONDS");
-  return std::chrono::seconds(seconds != nullptr ? std::atoi(seconds) : 5);
+  return std::chrono::seconds(seconds != nullptr ? std::strtol(seconds, nullptr, 10) : 5);
 }
 
 /// The name of a segment that we are attached to has to be there, and ours.

@@ -99,7 +99,7 @@ def test_without_apt_get_missing_headers_are_listed(path: Path) -> None:
     compiler.chmod(0o755)
     result = setup_without_apt(path, CXX="bare-compiler")
     assert result.returncode == 1
-    libraries = ["libhwy-dev", "libtbb-dev", "libfmt-dev", "zlib1g-dev"]
+    libraries = ["libhwy-dev", "libfmt-dev", "zlib1g-dev"]
     tests_and_tool = ["libgtest-dev", "libgmock-dev", "libcli11-dev"]
     assert missing(result) == libraries + tests_and_tool
 

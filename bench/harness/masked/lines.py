@@ -19,7 +19,7 @@ from .reference import OURS, PEERS
 from .tasks import SIDE, SMALL, valid
 
 GROUP = "masked"
-FAMILIES = frozenset({"normalization", "norm division", "scan"})
+FAMILIES = frozenset({"normalization", "norm-division", "scan"})
 
 
 @dataclass(kw_only=True)
@@ -297,7 +297,7 @@ def _entry(op: str, task: str, make: Build) -> Entry:
 def entries(op: dict[str, Any]) -> Iterator[Entry]:
     """Yield every task of a listed op that works along lines."""
     tasks = TASKS if op["family"] in FAMILIES else {}
-    if op["family"] == "masked binary":
+    if op["family"] == "masked-binary":
         tasks = BINARY_TASKS
     for task, make in tasks.items():
         yield _entry(op["name"], task, make)

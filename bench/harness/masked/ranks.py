@@ -107,7 +107,7 @@ TASKS: dict[str, dict[str, Build]] = {
     "histogram": {"all": _shape(SIDE, SIDE, dim=None), "small": _shape(SMALL, dim=None)},
     "covariance": {"square": _shape(512, 8192, dim=None), "small": _shape(8, SMALL, dim=None)},
     "correlation": {"square": _shape(512, 8192, dim=None)},
-    "weighted mean": {
+    "weighted-mean": {
         "row": _shape(SIDE, SIDE, dim=-1),
         "column": _shape(SIDE, SIDE, dim=0),
         "small": _shape(SMALL, dim=-1),
