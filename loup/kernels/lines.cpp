@@ -13,6 +13,10 @@ const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type) {
   return type == ComputeType::f64 ? softmax_f64(op) : softmax_f32(op);
 }
 
+const LineKernel& softmax_gradient_kernel(SoftmaxOp op, ComputeType type) {
+  return type == ComputeType::f64 ? softmax_gradient_f64(op) : softmax_gradient_f32(op);
+}
+
 const LineKernel& normalize_kernel(double order, ComputeType type) {
   return type == ComputeType::f64 ? normalize_f64(order) : normalize_f32(order);
 }

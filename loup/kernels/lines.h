@@ -59,6 +59,8 @@ LOUP_EXPORT const LineKernel& normalize_kernel(double order, ComputeType type);
 // One source each, because each takes some seconds to compile.
 const LineKernel& softmax_f32(SoftmaxOp op);
 const LineKernel& softmax_f64(SoftmaxOp op);
+const LineKernel& softmax_gradient_f32(SoftmaxOp op);
+const LineKernel& softmax_gradient_f64(SoftmaxOp op);
 const LineKernel& normalize_f32(double order);
 const LineKernel& normalize_f64(double order);
 

@@ -72,6 +72,31 @@ struct Extreme {
   double norm(double value) const { return sign * value; }
 };
 
+/// Writes the rows from `first` to `last`, divided by a number each or, `by_column`, one for each
+/// column; 0 where they do not count. Not for every norm anew.
+template <class T>
+void divide(const LineBlock& b, std::int64_t first, std::int64_t last, const T* divisors,
+            bool by_column) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  with_mask(b.in, [&](auto rows) HWY_ATTR {
+    for (std::int64_t r = first; r < last; ++r) {
+      const T* const x = in_row<T>(b, r);
+      const auto mask = rows.mask(r);
+      const bool counts = rows.counts(r);
+      // Columns: rows lie far apart, and hardware fetches little of them.
+      const Ahead ahead = ahead_of<T>(b.in, r + 4);
+      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+        ahead.template fetch<T, lanes<decltype(d)>>(i);
+        if (!counts) return hn::Zero(d);
+        const V divisor = by_column ? hn::LoadU(d, divisors + i) : hn::Set(d, divisors[r - first]);
+        const auto value = [&](V v) HWY_ATTR { return hn::Div(v, divisor); };
+        return choose_at(d, x, mask, i, b.in.cols, value, hn::Zero(d));
+      });
+    }
+  });
+}
+
 template <class T, class Norm>
 struct Normalize {
   using D = hn::ScalableTag<T>;
@@ -214,35 +239,17 @@ struct Normalize {
     });
   }
 
-  /// Writes all rows; divisor_of(r)(i) is that of the elements from i on.
-  template <class DivisorOf>
-  static HWY_INLINE void apply(const LineBlock& b, DivisorOf divisor_of) {
-    const D d;
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t r = 0; r < b.in.rows; ++r) {
-        const T* const x = in_row<T>(b, r);
-        const auto mask = rows.mask(r);
-        const bool counts = rows.counts(r);
-        const auto divisors = divisor_of(r);
-        // Columns: rows lie far apart, and hardware fetches little of them.
-        const Ahead ahead = ahead_of<T>(b.in, r + 4);
-        write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-          ahead.template fetch<T, N>(i);
-          if (!counts) return hn::Zero(d);
-          const auto value = [&](V v) HWY_ATTR { return hn::Div(v, divisors(i)); };
-          return choose_at(d, x, mask, i, b.in.cols, value, hn::Zero(d));
-        });
-      }
-    });
-    finish_streaming(b);
-  }
-
   static void apply_rows(const LineBlock& b, const LineState* states, const double* parameters) {
     const Norm norm(parameters);
-    apply(b, [&](std::int64_t r) HWY_ATTR {
-      const auto own = static_cast<T>(divisor(norm, states[r].first, parameters));
-      return [v = hn::Set(D(), own)](std::int64_t /*i*/) HWY_ATTR { return v; };
-    });
+    T* const divisors = static_cast<T*>(b.scratch);
+    for (std::int64_t first = 0; first < b.in.rows; first += N) {
+      const std::int64_t count = std::min(N, b.in.rows - first);
+      for (std::int64_t i = 0; i < count; ++i) {
+        divisors[i] = static_cast<T>(divisor(norm, states[first + i].first, parameters));
+      }
+      divide(b, first, first + count, divisors, false);
+    }
+    finish_streaming(b);
   }
 
   // --- columns ---
@@ -291,9 +298,8 @@ struct Normalize {
     for (std::int64_t c = 0; c < b.in.cols; ++c) {
       columns.scales[c] = static_cast<T>(divisor(norm, states[c].first, parameters));
     }
-    apply(b, [&](std::int64_t /*r*/) HWY_ATTR {
-      return [&](std::int64_t i) HWY_ATTR { return hn::LoadU(d, columns.scales + i); };
-    });
+    divide(b, 0, b.in.rows, columns.scales, true);
+    finish_streaming(b);
   }
 
   // --- pieces ---

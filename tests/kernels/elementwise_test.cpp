@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loup/tensor/create.h"
 #include "tests/support/random.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
@@ -159,6 +160,32 @@ TEST(Elementwise, GivesTheSameBitsForAnyNumberOfThreads) {
       if (!first) first = test::bits_of(out);
       EXPECT_EQ(test::bits_of(out), *first);
     });
+  }
+}
+
+TEST(Elementwise, WritesLargeResultsAsItWritesSmallOnes) {
+  const std::int64_t rows = 3000;
+  const std::int64_t cols = 3001;
+  const Shape shape = {rows, cols};
+  Random random;
+  const Tensor x = test::random_tensor(random, {rows, 1}, DType::f32);
+  const Tensor y = test::random_tensor(random, {cols}, DType::f32);
+  // Contiguous, and rows that begin anywhere, with something between them.
+  for (const std::int64_t step : {cols, cols + 2}) {
+    const Tensor memory = full({rows * step + 1}, 7, DType::f32);
+    float* const to = reinterpret_cast<float*>(memory.raw_data()) + (step == cols ? 0 : 1);
+    const std::vector<Array> inputs = {{x.raw_data(), DType::f32, {1, 0}},
+                                       {y.raw_data(), DType::f32, {0, 1}}};
+    elementwise(*find_binary(BinaryOp::add, ComputeType::f32), shape,
+                {reinterpret_cast<std::byte*>(to), DType::f32, {step, 1}}, inputs);
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < cols; ++c) {
+        wrong += to[r * step + c] == x.at<float>({r, 0}) + y.at<float>({c}) ? 0 : 1;
+      }
+      if (step != cols && r + 1 < rows) wrong += to[r * step + cols] == 7 ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0) << step;
   }
 }
 
