@@ -19,7 +19,8 @@ namespace loup::masked {
 class LOUP_EXPORT MaskedOperand {
  public:
   MaskedOperand(const MaskedTensor& x) : values_(x.get_data()), mask_(&x.get_mask()) {}
-  MaskedOperand(const ops::Operand& x) : values_(x), mask_(nullptr) {}
+  explicit MaskedOperand(const ops::Operand& x, const Tensor* mask = nullptr)
+      : values_(x), mask_(mask) {}
   template <std::convertible_to<ops::Operand> T>
   MaskedOperand(const T& x) : values_(x), mask_(nullptr) {}
 

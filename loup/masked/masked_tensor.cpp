@@ -8,6 +8,7 @@
 #include "loup/ops/in_place.h"
 #include "loup/ops/operand.h"
 #include "loup/ops/select.h"
+#include "loup/tensor/create.h"
 #include "loup/tensor/print.h"
 
 namespace loup::masked {
@@ -68,6 +69,13 @@ MaskedTensor MaskedTensor::contiguous() const {
 MaskedTensor MaskedTensor::to(DType dtype) const {
   if (dtype == data_.dtype()) return *this;
   return {Shared{}, ops::to(data_, dtype), ops::clone(mask_)};
+}
+
+void MaskedTensor::index_put_(std::span<const ops::Index> items, const Tensor& values,
+                              const std::optional<Tensor>& mask) {
+  ops::prepare_in_place("setitem", mask_);
+  ops::index_put_(data_, items, values);
+  ops::index_put_(mask_, items, mask.value_or(ones({}, DType::boolean)));
 }
 
 void MaskedTensor::replace_(const char* operation, const Tensor& result) {

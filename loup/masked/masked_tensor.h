@@ -2,8 +2,10 @@
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "loup/ops/index.h"
 #include "loup/tensor/tensor.h"
 
 namespace loup::masked {
@@ -45,6 +47,10 @@ class LOUP_EXPORT MaskedTensor {
   /// The data converted, with a mask of their own; this one if they have the dtype.
   MaskedTensor to(DType dtype) const;
 
+  /// x[items] = values: data and mask alike. Without a mask of theirs the values count. ValueError
+  /// when data or mask are read-only or expanded: then nothing is written.
+  void index_put_(std::span<const ops::Index> items, const Tensor& values,
+                  const std::optional<Tensor>& mask = {});
   /// Writes the elements of `result`, which has this shape, where the mask is true. The record of
   /// the data goes on through it; errors as for ops::replace_ and check_holds.
   void replace_(const char* operation, const Tensor& result);
