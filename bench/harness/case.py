@@ -144,8 +144,13 @@ def pick(every: list[Entry], names: list[str]) -> list[Entry]:
 
     both = subjects & tasks
     readings = [each for each in ((subjects, tasks - both), (subjects - both, tasks)) if any(each)]
-    return [
+    chosen = [
         entry
         for entry in every
         if entry.name in whole or any(is_wanted(entry, *reading) for reading in readings)
     ]
+    if not chosen:
+        raise ValueError(
+            f"bench: expected names that fit together, got {' '.join(names)}, which is no task"
+        )
+    return chosen

@@ -10,7 +10,7 @@ from .case import OURS, Array, Case, Contest, Entry, NotOffered, OtherTask, Peer
 from .limit import Limit
 from .results import COMPANION, COMPANION_LIMIT, Result
 from .settings import Settings
-from .timing import Contestant, measure
+from .timing import DONE, Contestant, measure
 
 
 @dataclass
@@ -76,6 +76,8 @@ class Runner:
         result.contestants = found
         result.complete = self.settings.peers and not self._missing
         result.timings = measure(found, self.settings.pace(brief=contest.is_brief))
+        for contestant in found:
+            contestant.call = DONE  # results outlive their operands, which fill gigabytes
         return result
 
     def _companion(self, task: _Task) -> list[Contestant]:

@@ -15,7 +15,8 @@ from .settings import Pace
 
 SETTLE_SECONDS = 0.03  # OpenBLAS spins for 25 ms after a call, libgomp for up to 15
 WAKE_SECONDS = 0.003  # of calls before those that are timed: its own threads are asleep by then
-SLOW_SECONDS = 0.2  # above this a contestant has its turn in two rounds only,
+SLOW_SECONDS = 0.03  # above this a contestant has fewer turns, each of two samples,
+SLOW_ROUNDS = 3
 ENOUGH_SECONDS = 1.0  # above this its warm-up is all
 TINY_SECONDS = 0.0002  # below this a sample is a loop,
 SAMPLE_SECONDS = 0.001  # at least this long
@@ -52,6 +53,9 @@ class Call:
         # Left among its own globals the loop would be a cycle, and keep gigabytes of operands.
         loop: Callable[[int], None] = names.pop("loop")
         return loop
+
+
+DONE = Call(lambda: None)  # of a contestant that was measured
 
 
 @dataclass
@@ -132,7 +136,8 @@ def _warm_up(contestant: Contestant, pace: Pace) -> _Turn:
             break
     calls = math.ceil(SAMPLE_SECONDS / seconds) if seconds < TINY_SECONDS else 1
     if seconds > SLOW_SECONDS:
-        return _Turn(contestant, loop, calls, 1, min(2, pace.rounds), seconds)
+        rounds = max(min(SLOW_ROUNDS, pace.rounds), pace.rounds // 3)
+        return _Turn(contestant, loop, calls, 2, rounds, seconds)
     burst = max(pace.fewest, min(pace.most, int(pace.turn_seconds / (seconds * calls))))
     return _Turn(contestant, loop, calls, burst, pace.rounds, seconds * calls)
 

@@ -21,7 +21,7 @@ namespace loup::kernels::HWY_NAMESPACE {
 template <class T, bool is_largest>
 struct ArgExtreme {
   using Element = T;
-  using Lane = ComparedAs<T>;
+  using Lane = FullType<T>;
   // Both hold an element and an index exactly.
   using Partial = std::conditional_t<std::is_floating_point_v<Lane>, double, std::int64_t>;
   using Values = Extreme<T, is_largest>;

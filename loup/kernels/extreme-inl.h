@@ -17,10 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// Half types are compared as floats.
-template <class T>
-using ComparedAs = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
-
 /// Which of two numbers lies further out. NaN is beyond everything, so that it shows in the result;
 /// of equal numbers (0 and -0) the first in the order of lanes wins.
 template <class Lane, bool is_largest>
@@ -70,7 +66,7 @@ struct ExtremeLanes {
 template <class T, bool is_largest, bool is_magnitude = false>
 struct Extreme {
   using Element = T;
-  using Lane = ComparedAs<T>;
+  using Lane = FullType<T>;
   using Partial = Lane;
   using Order = Further<Lane, is_largest>;
   using Limits = std::numeric_limits<Lane>;

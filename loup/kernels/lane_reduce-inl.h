@@ -175,7 +175,7 @@ struct LaneSum {
   }
   template <class D, class Counts>
   static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
-    x.a = hn::Add(x.a, counts.select(d, v, hn::Zero(d)));
+    x.a = counts.select(d, hn::Add(x.a, v), x.a);
   }
   template <class D>
   static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {

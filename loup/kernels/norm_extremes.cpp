@@ -18,8 +18,15 @@ const Reducer* norm_extreme_of(bool is_largest) {
 }  // namespace
 
 const Reducer* find_norm_extreme(bool is_largest, DType dtype) {
-  if (dtype == DType::f32) return norm_extreme_of<float>(is_largest);
-  return dtype == DType::f64 ? norm_extreme_of<double>(is_largest) : nullptr;
+  switch (dtype) {
+    case DType::f32: return norm_extreme_of<float>(is_largest);
+    case DType::f64: return norm_extreme_of<double>(is_largest);
+    case DType::bf16: return norm_extreme_of<BFloat16>(is_largest);
+    case DType::f16:
+      if constexpr (widens_float16) return norm_extreme_of<Float16>(is_largest);
+      return nullptr;
+    default: return nullptr;
+  }
 }
 
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -10,14 +10,15 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Products of floats, in double: partial products may be far beyond the range of the result.
+/// Products of floats and half types, in double: partial products may be far beyond the range of
+/// the result.
 template <class T>
 struct ProdFloat {
   using Element = T;
   using Lane = double;
   using Partial = double;
   static constexpr int planes = 1;
-  static constexpr DType result = dtype_of<T>();
+  static constexpr DType result = dtype_of<FullType<T>>();
   template <class D>
   using Lanes = Lanes1<D>;
 
@@ -27,7 +28,7 @@ struct ProdFloat {
   }
   template <class D, class Counts>
   static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
-    x.a = hn::Mul(x.a, counts.select(d, v, hn::Set(d, 1.0)));
+    x.a = counts.select(d, hn::Mul(x.a, v), x.a);
   }
   template <class D>
   static HWY_INLINE Lanes1<D> join(D /*d*/, const Lanes1<D>& x, const Lanes1<D>& y) {
@@ -46,8 +47,8 @@ struct ProdFloat {
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const from = static_cast<const double*>(states);
-    std::transform(from, from + n, static_cast<T*>(out),
-                   [](double value) { return static_cast<T>(value); });
+    std::transform(from, from + n, static_cast<FullType<T>*>(out),
+                   [](double value) { return static_cast<FullType<T>>(value); });
   }
 };
 
@@ -120,6 +121,10 @@ const Reducer* find_prod(DType dtype) {
     case DType::i64: return &reducer_of<ProdInt<std::int64_t>>;
     case DType::f32: return &reducer_of<LaneReduction<ProdFloat<float>>>;
     case DType::f64: return &reducer_of<LaneReduction<ProdFloat<double>>>;
+    case DType::bf16: return &reducer_of<LaneReduction<ProdFloat<BFloat16>>>;
+    case DType::f16:
+      if constexpr (widens_float16) return &reducer_of<LaneReduction<ProdFloat<Float16>>>;
+      return nullptr;
     default: return nullptr;
   }
 }

@@ -14,8 +14,9 @@
 //                         group_rows
 //   absorb_group(state, n, v)   the same for group_rows rows and states
 //   add_whole_rows(states, cols, rows)   what tiles without a mask leave out, because it is the
-//   same
-//                         in all columns; if there is such a thing
+//                         same in all columns; if there is such a thing
+//   open_columns, close_columns(states, cols)   from states as they are merged to states as tiles
+//                         see them, and back; where those differ
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
 // and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are
@@ -310,6 +311,7 @@ HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile, s
 template <class Op, class Rows>
 HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
   std::int64_t counted = 0;
+  if constexpr (requires { Op::open_columns(states, b.cols); }) Op::open_columns(states, b.cols);
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const auto tile = make_tile<typename Op::Element>(b, rows, first);
     across_tile<Op>(states, tile, b.cols);
@@ -318,6 +320,7 @@ HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
   if constexpr (requires { Op::add_whole_rows(states, b.cols, counted); }) {
     if constexpr (std::is_same_v<Rows, WholeRows>) Op::add_whole_rows(states, b.cols, counted);
   }
+  if constexpr (requires { Op::open_columns(states, b.cols); }) Op::close_columns(states, b.cols);
 }
 
 template <class Op>

@@ -17,14 +17,14 @@ const Reducer* find_reducer(ReduceOp op, DType dtype) {
     case ReduceOp::prod: return prod(dtype);
     case ReduceOp::amax: return amax(dtype);
     case ReduceOp::amin: return amin(dtype);
-    case ReduceOp::var: return var(dtype);
+    case ReduceOp::var: return is_half ? var_half(dtype) : var(dtype);
     case ReduceOp::minmax: return minmax(dtype);
-    case ReduceOp::argmax: return argmax(dtype);
-    case ReduceOp::argmin: return argmin(dtype);
-    case ReduceOp::log_sum_exp: return log_sum_exp(dtype);
+    case ReduceOp::argmax: return is_half ? arg_extreme_half(true, dtype) : argmax(dtype);
+    case ReduceOp::argmin: return is_half ? arg_extreme_half(false, dtype) : argmin(dtype);
+    case ReduceOp::log_sum_exp: return is_half ? log_sum_exp_half(dtype) : log_sum_exp(dtype);
     case ReduceOp::norm_0:
     case ReduceOp::norm_1:
-    case ReduceOp::norm_2: return norm(op, dtype);
+    case ReduceOp::norm_2: return is_half ? norm_half(op, dtype) : norm(op, dtype);
     case ReduceOp::norm_most: return norm_extreme(true, dtype);
     case ReduceOp::norm_least: return norm_extreme(false, dtype);
   }

@@ -39,11 +39,19 @@ struct SimdType<BFloat16> {
   using type = hwy::bfloat16_t;
 };
 
-/// Loads one vector of elements, half types widened to float.
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+/// What scalar code computes elements in, and what reductions of them give: half types are float.
+template <class T>
+using FullType = std::conditional_t<is_half<T>, float, T>;
+
+/// Loads one vector of elements, widened to the lanes.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load(D d, const T* x) {
   if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
     return hn::LoadU(d, x);
+  } else if constexpr (is_half<T> && std::is_same_v<hn::TFromD<D>, double>) {
+    return hn::PromoteTo(d, load(hn::Rebind<float, D>(), x));
   } else {
     const hn::Rebind<typename SimdType<T>::type, D> stored;
     return hn::PromoteTo(

@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t block_elements = 32 * 1024;
 // A row longer than this is cut, so that one long row can be shared among threads.
 constexpr std::int64_t longest_row = 64 * 1024;
-// Columns reduced side by side: their states stay in the first-level cache.
-constexpr std::int64_t strip_cols = 4096;
+// States of columns reduced side by side: they stay in the first-level cache.
+constexpr std::int64_t strip_bytes = 32 * 1024;
 // Rows folded into a strip before its states are merged with those of the next part.
 constexpr std::int64_t strip_elements = 256 * 1024;
 constexpr std::int64_t fewest_strip_rows = 64;
@@ -58,7 +58,7 @@ void choose_walk(ReducePlan& plan) {
 }  // namespace
 
 ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, std::uint32_t reduced,
-                     bool has_index) {
+                     std::int64_t state_bytes, bool has_index) {
   ReducePlan plan;
   const auto is_reduced = [&](int i) { return (reduced >> static_cast<unsigned>(i) & 1U) != 0; };
   std::int64_t count = has_index ? 1 : 0;  // of reduced elements that share an index so far
@@ -82,7 +82,7 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, st
 
   std::int64_t part_steps_at_least = 1;
   if (plan.walk == ReducePlan::Walk::across) {
-    plan.block_cols = std::min(plan.cols.size, strip_cols);
+    plan.block_cols = std::min(plan.cols.size, strip_bytes / state_bytes);
     const std::int64_t strip_rows = ceil_div(strip_elements, plan.block_cols) / 8 * 8;
     plan.block_rows = std::min(plan.rows.size, std::max(fewest_strip_rows, strip_rows));
   } else {

@@ -45,10 +45,11 @@ struct BlockRange {
 };
 
 /// A plan for reducing the dims `reduced` (as bits) of `x`. `mask` is broadcast to x's shape, or
-/// null; `out` holds the strides of the output for every dim of x (ignored where reduced). Only
-/// with `has_index` do indices step. No size may be 0.
+/// null; `out` holds the strides of the output for every dim of x (ignored where reduced); a state
+/// of the reduction has `state_bytes`. Only with `has_index` do indices step. No size may be 0.
 LOUP_EXPORT ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
-                                 std::uint32_t reduced, bool has_index = false);
+                                 std::uint32_t reduced, std::int64_t state_bytes = 8,
+                                 bool has_index = false);
 
 /// Where a tile starts in every operand, and its outputs: rows of an along walk, cols of an across
 /// walk.

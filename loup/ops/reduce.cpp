@@ -387,8 +387,8 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
   if (first != nullptr) *first = empty(shape, first_type);
   if (second != nullptr) *second = empty(shape, second_type);
   if (element_count(shape) == 0) return;
+  const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
   if (is_empty) {
-    const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
     if (first != nullptr) write_identity(reducer, cast, *first, false, call.parameter);
     if (second != nullptr) write_identity(reducer, cast, *second, true, call.parameter);
     return;
@@ -403,8 +403,9 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
   const bool has_mask = call.mask != nullptr;
   const bool asks_where =
       call.spec.kernel == ReduceOp::argmax || call.spec.kernel == ReduceOp::argmin;
-  const ReducePlan plan = make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides,
-                                    call.reduced, asks_where);
+  const ReducePlan plan =
+      make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides, call.reduced,
+                static_cast<std::int64_t>(reducer.state_bytes), asks_where);
   Run(plan, {call.spec.kernel, x, cast, call.mask, call.parameter}, first,
       second)(x.bytes() + (has_mask ? x.size() : 0));
 }

@@ -70,6 +70,8 @@ def test_a_name_that_is_an_op_and_a_task_is_read_both_ways() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match=r"expected names of groups .*masked.*, got nothing; "):
         names("sum", "nothing")
+    with pytest.raises(ValueError, match=r"expected names that fit together, got exp scores, "):
+        pick(EVERY, ["exp", "scores"])
 
 
 def entry_of(name: str) -> Entry:

@@ -24,6 +24,7 @@ struct Problem {
   Layout x;
   std::optional<Layout> mask;
   std::uint32_t reduced = 0;
+  std::int64_t state_bytes = 8;
   bool has_index = false;
 
   bool is_reduced(int i) const { return (reduced >> static_cast<unsigned>(i) & 1U) != 0; }
@@ -40,7 +41,7 @@ struct Problem {
     return result;
   }
   ReducePlan plan() const {
-    return make_plan(x, mask ? &*mask : nullptr, out(), reduced, has_index);
+    return make_plan(x, mask ? &*mask : nullptr, out(), reduced, state_bytes, has_index);
   }
   std::string text() const {
     return fmt::format("shape {}, strides {}, reduced {:b}, mask strides {}", x.shape, x.strides,
@@ -75,6 +76,7 @@ Problem random_problem(Random& random, std::int64_t most_elements) {
   Problem problem{random_layout(random, shape, 0.15), {}, 0};
   if (random.chance(0.6)) problem.mask = random_layout(random, shape, 0.4);
   problem.reduced = static_cast<std::uint32_t>(random.integer(0, (1 << ndim) - 1));
+  problem.state_bytes = random.integer(1, 4) * 8;
   problem.has_index = random.chance(0.5);
   return problem;
 }

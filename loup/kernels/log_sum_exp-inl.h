@@ -1,0 +1,199 @@
+// Logarithms of sums of exponentials. Included once per instruction set.
+
+#if defined(LOUP_KERNELS_LOG_SUM_EXP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOUP_KERNELS_LOG_SUM_EXP_INL_H_
+#undef LOUP_KERNELS_LOG_SUM_EXP_INL_H_
+#else
+#define LOUP_KERNELS_LOG_SUM_EXP_INL_H_
+#endif
+
+#include <cmath>
+
+#include "loup/kernels/exp_log-inl.h"
+#include "loup/kernels/extreme-inl.h"
+#include "loup/kernels/virtual_vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace loup::kernels::HWY_NAMESPACE {
+
+/// A state is the largest element, or one that is less by no more than `slack`, and the sum of
+/// exp(x - largest). Each block of a row is read twice while it is in the first-level cache. Where
+/// the largest is infinite or NaN the sum is 1, of nothing it is 0, so that largest + log(sum) is
+/// right everywhere.
+template <class T>
+struct LogSumExp {
+  using Element = T;
+  using Lane = FullType<T>;
+  using Partial = double;
+  using Order = Further<Lane, true>;
+  static constexpr int planes = 2;
+  static constexpr std::int64_t kept_lanes = 1;
+  static constexpr DType result = dtype_of<Lane>();
+  static constexpr std::int64_t block = 1024;
+  // Columns: sums that follow every new largest element would be scaled again and again.
+  static constexpr Lane slack = 8;
+  // Exponentials below this are nothing beside the largest, which is 1, but slow to compute.
+  static constexpr Lane least_exponent = sizeof(Lane) == 4 ? -87 : -708;
+
+  struct Terms {
+    double largest, sum;
+  };
+  static HWY_INLINE Terms load_state(const double* state, std::int64_t n) {
+    return {state[0], state[n]};
+  }
+  static HWY_INLINE void store_state(const Terms& t, double* state, std::int64_t n) {
+    state[0] = t.largest;
+    state[n] = t.sum;
+  }
+  static HWY_INLINE double shrunk(const Terms& t, double largest) {
+    return t.largest == largest ? t.sum : t.sum * std::exp(t.largest - largest);
+  }
+  static HWY_INLINE Terms joined(const Terms& a, const Terms& b) {
+    if (a.sum == 0) return b;
+    if (b.sum == 0) return a;
+    const double largest =
+        Further<double, true>::is_beyond(b.largest, a.largest) ? b.largest : a.largest;
+    if (!std::isfinite(largest)) return {largest, 1};
+    return {largest, shrunk(a, largest) + shrunk(b, largest)};
+  }
+
+  /// exp(x - largest), or something as small where that is next to nothing.
+  template <class D>
+  static HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> x, hn::Vec<D> largest) {
+    return exp_within(d, hn::Max(hn::Sub(x, largest), hn::Set(d, least_exponent)));
+  }
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
+    Terms all{Order::identity, 0};
+    for (std::int64_t first = 0; first < row.cols; first += block) {
+      const std::int64_t end = std::min(row.cols, first + block);
+      const Lane largest = hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
+      if (largest == Order::identity) continue;  // nothing counts, or only -inf
+      // The sum is taken relative to what came before, where that is larger.
+      const auto before = static_cast<Lane>(all.largest);
+      const Lane pivot = Order::is_beyond(largest, before) ? largest : before;
+      if (!std::isfinite(pivot)) {
+        all = {pivot, 1};
+        continue;
+      }
+      const auto terms = [pivot](auto v) HWY_ATTR {
+        const hn::ScalableTag<Lane> d;
+        return term(d, v, hn::Set(d, pivot));
+      };
+      const Lane sum =
+          hn::GetLane(reduce_elements<LaneSum<T, Lane>, block>(row, first, end, terms).a);
+      all = {pivot, (all.sum == 0 ? 0 : shrunk(all, pivot)) + sum};
+    }
+    store_state(all, out, plane);
+  }
+  static HWY_INLINE void empty_row(double* out, std::int64_t plane) {
+    store_state({Order::identity, 0}, out, plane);
+  }
+  static HWY_INLINE void fold(const double* from, double* to, std::int64_t rows) {
+    std::copy_n(from, rows, to);
+  }
+  static HWY_INLINE void absorb(double* state, std::int64_t n, const double* row) {
+    store_state(joined(load_state(state, n), load_state(row, group_rows)), state, n);
+  }
+  static HWY_INLINE void absorb_group(double* state, std::int64_t n, const double* rows) {
+    for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
+  }
+
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
+                              std::int64_t c) {
+    using Largest = Extreme<T, true>;
+    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+    const auto before = load_narrow(d, state);
+    auto seen = Largest::start(d);
+    seen.a = before;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      Largest::add(d, seen, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
+    }
+    const auto found = Largest::settled(d, seen).a;
+    const auto is_far = hn::Gt(found, hn::Add(before, hn::Set(d, slack)));
+    const auto largest = hn::IfThenElse(hn::Or(is_far, hn::IsNaN(found)), found, before);
+    auto sum = hn::Zero(d);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto counts = lanes_that_count(d, tile.mask[r] + c);
+      sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), largest), hn::Zero(d)));
+    }
+    HWY_ALIGN double sums[lanes<D>];
+    HWY_ALIGN double tops[lanes<D>];
+    store_wide(d, sum, sums);
+    store_wide(d, largest, tops);
+    const hn::ScalableTag<double> dw;
+    for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dw)>) {
+      const auto top = hn::Load(dw, tops + i);
+      const auto old = shrunk(dw, hn::LoadU(dw, state + i), hn::LoadU(dw, state + n + i), top);
+      store_lanes(dw, top, hn::Add(old, hn::Load(dw, sums + i)), state + i, n);
+    }
+  }
+  /// A sum relative to a number above its own largest: in double, or many of these would add up to
+  /// an error.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V shrunk(D d, V largest, V sum, V top) {
+    if (hn::AllTrue(d, hn::Eq(largest, top))) return sum;
+    const auto least = hn::Set(d, LogSumExp<double>::least_exponent);
+    return hn::Mul(sum, exp_within(d, hn::Max(hn::Sub(largest, top), least)));
+  }
+  /// The states of these terms. The sum is not looked at where the largest is infinite or NaN.
+  template <class D>
+  static HWY_INLINE void store_lanes(D d, hn::Vec<D> largest, hn::Vec<D> sum, double* state,
+                                     std::int64_t n) {
+    const auto infinite = hn::Set(d, Further<double, true>::highest);
+    const auto other = hn::IfThenZeroElse(hn::Eq(largest, hn::Neg(infinite)), hn::Set(d, 1.0));
+    hn::StoreU(largest, d, state);
+    hn::StoreU(hn::IfThenElse(hn::Lt(hn::Abs(largest), infinite), sum, other), d, state + n);
+  }
+  /// One vector of states.
+  static HWY_INLINE hn::Vec<hn::ScalableTag<Lane>> load_narrow(hn::ScalableTag<Lane> d,
+                                                               const double* from) {
+    if constexpr (sizeof(Lane) == 8) {
+      return hn::LoadU(d, from);
+    } else {
+      const hn::Half<decltype(d)> dh;
+      const hn::Rebind<double, decltype(dh)> dw;
+      return hn::Combine(d, hn::DemoteTo(dh, hn::LoadU(dw, from + lanes<decltype(dh)>)),
+                         hn::DemoteTo(dh, hn::LoadU(dw, from)));
+    }
+  }
+
+  static void init(void* states, std::int64_t n) {
+    auto* const state = static_cast<double*>(states);
+    std::fill_n(state, n, static_cast<double>(Order::identity));
+    std::fill_n(state + n, n, 0.0);
+  }
+  static void merge(void* into, const void* from, std::int64_t n) {
+    auto* const a = static_cast<double*>(into);
+    const auto* const b = static_cast<const double*>(from);
+    const hn::ScalableTag<double> d;
+    constexpr std::int64_t N = lanes<decltype(d)>;
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) {
+      const auto first = hn::LoadU(d, a + i);
+      const auto second = hn::LoadU(d, b + i);
+      const auto top = Further<double, true>::further(d, first, second);
+      store_lanes(d, top,
+                  hn::Add(shrunk(d, first, hn::LoadU(d, a + n + i), top),
+                          shrunk(d, second, hn::LoadU(d, b + n + i), top)),
+                  a + i, n);
+    }
+    for (; i < n; ++i) {
+      store_state(joined(load_state(a + i, n), load_state(b + i, n)), a + i, n);
+    }
+  }
+  static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
+    const auto* const from = static_cast<const double*>(states);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Terms t = load_state(from + i, n);
+      static_cast<Lane*>(out)[i] = static_cast<Lane>(t.largest + std::log(t.sum));
+    }
+  }
+};
+
+}  // namespace loup::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
