@@ -67,9 +67,10 @@ void check_in_place(const char* operation, const MaskedTensor& x,
     if (other == nullptr || other->mask() == nullptr) continue;
     const Tensor mask = repeated(operation, *other->mask(), x.shape());
     if (!is_same(mask, x.get_mask()) && !ops::equal(mask, x.get_mask())) {
-      throw ValueError("{}: expected an operand with the mask of what it is written into, got one "
-                       "whose mask differs",
-                       operation);
+      throw ValueError(
+          "{}: expected an operand with the mask of what it is written into, got one "
+          "whose mask differs",
+          operation);
     }
   }
 }
@@ -78,7 +79,8 @@ void check_in_place(const char* operation, const MaskedTensor& x,
 template <class Compute>
 void change(const char* operation, MaskedTensor& x, const Compute& compute) {
   // Rules may need what the data were before.
-  x.replace_(operation, compute(autograd::is_recording() ? ops::clone(x.get_data()) : x.get_data()));
+  x.replace_(operation,
+             compute(autograd::is_recording() ? ops::clone(x.get_data()) : x.get_data()));
 }
 
 }  // namespace
@@ -101,7 +103,8 @@ Tensor common_mask(const char* operation, std::span<const MaskedOperand* const> 
                                      [&](const Tensor* other) { return is_same(*other, *mask); });
     if (is_new) masks.push_back(mask);
   }
-  if (masks.empty()) return ones({}, DType::boolean).with_layout({shape, Dims::filled(shape.size(), 0)});
+  if (masks.empty())
+    return ones({}, DType::boolean).with_layout({shape, Dims::filled(shape.size(), 0)});
   if (masks.size() == 1 && masks[0]->shape() == shape && masks[0]->is_contiguous()) {
     return ops::clone(*masks[0]);
   }
@@ -162,9 +165,8 @@ MaskedTensor clamp(const MaskedTensor& x, const std::optional<MaskedOperand>& mi
 void clamp_(MaskedTensor& x, const std::optional<MaskedOperand>& min,
             const std::optional<MaskedOperand>& max) {
   check_in_place("clamp_", x, {min ? &*min : nullptr, max ? &*max : nullptr});
-  change("clamp_", x, [&](const Tensor& data) {
-    return ops::clamp(data, values_of(min), values_of(max));
-  });
+  change("clamp_", x,
+         [&](const Tensor& data) { return ops::clamp(data, values_of(min), values_of(max)); });
 }
 
 MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight) {
@@ -176,9 +178,8 @@ MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end, const MaskedO
 
 void lerp_(MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight) {
   check_in_place("lerp_", x, {&end, &weight});
-  change("lerp_", x, [&](const Tensor& data) {
-    return ops::lerp(data, end.values(), weight.values());
-  });
+  change("lerp_", x,
+         [&](const Tensor& data) { return ops::lerp(data, end.values(), weight.values()); });
 }
 
 }  // namespace loup::masked

@@ -48,13 +48,12 @@ void MaskedTensor::check_item() const {
     throw ValueError("item: expected one element, got shape {}", shape());
   }
   if (!mask_.item<bool>()) {
-    throw ValueError("item: expected an element that counts, got a masked one; use to_tensor(fill)");
+    throw ValueError(
+        "item: expected an element that counts, got a masked one; use to_tensor(fill)");
   }
 }
 
-bool MaskedTensor::is_leaf() const {
-  return !data_.requires_grad() || data_.node()->is_leaf();
-}
+bool MaskedTensor::is_leaf() const { return !data_.requires_grad() || data_.node()->is_leaf(); }
 
 MaskedTensor MaskedTensor::detach() const { return {Shared{}, data_.detach(), mask_}; }
 

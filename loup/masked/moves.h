@@ -30,7 +30,8 @@ std::vector<MaskedTensor> parts_alike(const MaskedTensor& x, const Move& move) {
   const std::vector<Tensor> masks = move(x.get_mask());
   std::vector<MaskedTensor> parts;
   parts.reserve(data.size());
-  for (std::size_t i = 0; i < data.size(); ++i) parts.push_back(as_masked_tensor(data[i], masks[i]));
+  for (std::size_t i = 0; i < data.size(); ++i)
+    parts.push_back(as_masked_tensor(data[i], masks[i]));
   return parts;
 }
 

@@ -39,8 +39,7 @@ struct Factor {
     }
   }
   bool is_finite() const {
-    return !is_floating(values.dtype()) ||
-           masked::all(ops::isfinite(values.detach())).item<bool>();
+    return !is_floating(values.dtype()) || masked::all(ops::isfinite(values.detach())).item<bool>();
   }
 };
 
@@ -105,10 +104,10 @@ MaskedTensor multiplied(const char* operation, const MaskedOperand& x, const Mas
                         const Product& product) {
   const Factor a(operation, x);
   const Factor b(operation, y);
-  const Tensor data = a.is_finite() && b.is_finite()
-                          ? product(a.values, b.values)
-                          : ops::to(exact(product, a, b),
-                                    product(a.values.detach(), b.values.detach()).dtype());
+  const Tensor data =
+      a.is_finite() && b.is_finite()
+          ? product(a.values, b.values)
+          : ops::to(exact(product, a, b), product(a.values.detach(), b.values.detach()).dtype());
   const Tensor pairs = product(indicator(a.counts), indicator(b.counts));
   return as_masked_tensor(data, ops::gt(pairs, 0));
 }
@@ -136,9 +135,8 @@ MaskedTensor outer(const MaskedOperand& x, const MaskedOperand& y) {
 
 MaskedTensor linear(const MaskedOperand& x, const MaskedOperand& weight,
                     const std::optional<MaskedOperand>& bias) {
-  const MaskedTensor product =
-      multiplied("linear", x, weight,
-                 [](const Tensor& a, const Tensor& b) { return ops::linear(a, b); });
+  const MaskedTensor product = multiplied(
+      "linear", x, weight, [](const Tensor& a, const Tensor& b) { return ops::linear(a, b); });
   return bias ? apply_binary(ops::add, product, *bias) : product;
 }
 
@@ -156,8 +154,7 @@ MaskedTensor einsum(std::string_view equation, std::span<const MaskedOperand> op
     values.push_back(factor.values);
     counts.push_back(indicator(factor.counts));
   }
-  return as_masked_tensor(ops::einsum(equation, values),
-                          ops::gt(ops::einsum(equation, counts), 0));
+  return as_masked_tensor(ops::einsum(equation, values), ops::gt(ops::einsum(equation, counts), 0));
 }
 
 }  // namespace loup::masked

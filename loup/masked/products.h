@@ -22,7 +22,6 @@ LOUP_EXPORT MaskedTensor outer(const MaskedOperand& x, const MaskedOperand& y);
 LOUP_EXPORT MaskedTensor linear(const MaskedOperand& x, const MaskedOperand& weight,
                                 const std::optional<MaskedOperand>& bias = {});
 /// Contracted from left to right, as in ops.
-LOUP_EXPORT MaskedTensor einsum(std::string_view equation,
-                                std::span<const MaskedOperand> operands);
+LOUP_EXPORT MaskedTensor einsum(std::string_view equation, std::span<const MaskedOperand> operands);
 
 }  // namespace loup::masked

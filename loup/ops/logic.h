@@ -29,7 +29,8 @@ inline constexpr Function logic_functions[] = {
     {"isclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> Tensor",
-     "True where the elements differ by at most atol + rtol abs(other).", false, false, Masks::taken},
+     "True where the elements differ by at most atol + rtol abs(other).", false, false,
+     Masks::taken},
     {"allclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> bool",

@@ -67,7 +67,8 @@ inline constexpr Function shape_functions[] = {
      "(input: object, shifts: int | collections.abc.Sequence[int], dims: int | "
      "collections.abc.Sequence[int] | None = None, *, axis: int | collections.abc.Sequence[int] | "
      "None = None) -> Tensor",
-     "Move the elements along dims; what leaves at one end enters at the other.", true, false, Masks::alike},
+     "Move the elements along dims; what leaves at one end enters at the other.", true, false,
+     Masks::alike},
     {"repeat", "(input: object, *repeats: int | collections.abc.Sequence[int]) -> Tensor",
      "Put copies of a tensor side by side.", true, false, Masks::alike},
     {"tile", "(input: object, *dims: int | collections.abc.Sequence[int]) -> Tensor",

@@ -32,11 +32,13 @@ inline constexpr Function sort_functions[] = {
     {"argsort",
      "(input: object, dim: int = -1, descending: bool = False, stable: bool = True, *, axis: int | "
      "None = None) -> Tensor",
-     "The indices that sort one dim; equal elements keep their order, NaN is the greatest.", false, false, Masks::taken},
+     "The indices that sort one dim; equal elements keep their order, NaN is the greatest.", false,
+     false, Masks::taken},
     {"topk",
      "(input: object, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> "
      "tuple[Tensor, Tensor]",
-     "The largest or smallest elements of one dim in order, and where they stood.", true, false, Masks::taken},
+     "The largest or smallest elements of one dim in order, and where they stood.", true, false,
+     Masks::taken},
 };
 
 }  // namespace loup::ops

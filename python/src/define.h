@@ -91,8 +91,8 @@ inline std::string method_signature(std::string_view name, std::string_view sign
 /// The signature of the same method of a MaskedTensor.
 inline std::string for_masked(std::string signature) {
   constexpr std::string_view plain = "Tensor";
-  for (std::size_t at = signature.rfind("->"); (at = signature.find(plain, at)) != std::string::npos;
-       at += sizeof("MaskedTensor") - 1) {
+  for (std::size_t at = signature.rfind("->");
+       (at = signature.find(plain, at)) != std::string::npos; at += sizeof("MaskedTensor") - 1) {
     signature.insert(at, "Masked");
   }
   return signature;

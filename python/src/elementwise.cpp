@@ -17,6 +17,7 @@
 namespace loup::python {
 
 using namespace nb::literals;
+using masked::MaskedOperand;
 using ops::Binary;
 using ops::Operand;
 using ops::Unary;
@@ -93,9 +94,8 @@ void define_unary(nb::module_& m, const Unary& op, const char* name, std::index_
   };
   const auto call_in_place = [&op, values_of](nb::handle self, Handle<i>... objects) {
     const auto values = values_of({objects..., nb::handle()});
-    with_self(self, [&](auto& x) {
-      run_in_place(op, x, std::span<const double>(values.data(), count));
-    });
+    with_self(self,
+              [&](auto& x) { run_in_place(op, x, std::span<const double>(values.data(), count)); });
     return nb::borrow(self);
   };
   const std::string typed = ops::python_signature(op);
@@ -180,8 +180,8 @@ nb::object call_binary_in_place(const Binary& op, nb::handle self, nb::handle ot
     without_gil(x->size(), [&] { masked::apply_binary_(*call.op, *x, y); });
   } else {
     const BinaryCall call = with_option(op, operand_from(op.name, other), option);
-    Tensor& x = *tensor_in(self);
-    without_gil(x.size(), [&] { call.op->in_place(x, call.y); });
+    Tensor& tensor = *tensor_in(self);
+    without_gil(tensor.size(), [&] { call.op->in_place(tensor, call.y); });
   }
   return nb::borrow(self);
 }
@@ -247,8 +247,7 @@ template <class Class>
 void define_unary_symbols() {
   auto type = nb::borrow<nb::class_<Class>>(nb::type<Class>());
   const auto add = [&](const char* name, const Unary& op) {
-    type.def(name,
-             [&op](const Class& x) { return without_gil(x.size(), [&] { return op(x); }); });
+    type.def(name, [&op](const Class& x) { return without_gil(x.size(), [&] { return op(x); }); });
   };
   add("__neg__", ops::neg);
   add("__pos__", ops::positive);

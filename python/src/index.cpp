@@ -92,8 +92,8 @@ void set_index(Tensor& x, nb::handle key, nb::handle value) {
 
 void set_index(MaskedTensor& x, nb::handle key, nb::handle value) {
   const std::vector<ops::Index> items = items_from(key);
-  if (const MaskedTensor* const source = masked_tensor_in(value)) {
-    without_gil(x.size(), [&] { x.index_put_(items, source->get_data(), source->get_mask()); });
+  if (const MaskedTensor* const other = masked_tensor_in(value)) {
+    without_gil(x.size(), [&] { x.index_put_(items, other->get_data(), other->get_mask()); });
   } else {
     const Tensor source = source_from(value, x.dtype());
     without_gil(x.size(), [&] { x.index_put_(items, source); });

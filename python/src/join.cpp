@@ -34,19 +34,15 @@ void define_join_along(nb::module_& m, const char* name, JoinAlong join) {
       m, name,
       [name, join](nb::handle tensors, nb::handle dim, nb::handle axis) {
         const std::int64_t along = integer_from(name, dim_or_axis(dim, axis));
-        return joined(name, tensors, [&](std::span<const Tensor> parts) {
-          return join(parts, along);
-        });
+        return joined(name, tensors,
+                      [&](std::span<const Tensor> parts) { return join(parts, along); });
       },
       "tensors"_a, "dim"_a = 0, nb::kw_only(), "axis"_a.none() = nb::none());
 }
 
 void define_join(nb::module_& m, const char* name, Join join) {
   define_function(
-      m, name,
-      [name, join](nb::handle tensors) {
-        return joined(name, tensors, join);
-      },
+      m, name, [name, join](nb::handle tensors) { return joined(name, tensors, join); },
       "tensors"_a);
 }
 

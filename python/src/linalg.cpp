@@ -35,8 +35,8 @@ nb::object multiply(const Product& product, nb::handle left, nb::handle right) {
 
 void define_product(nb::module_& m, const Product& product, const char* other) {
   define(
-      m, product.name,
-      [product](nb::handle a, nb::handle b) { return multiply(product, a, b); }, nb::arg(other));
+      m, product.name, [product](nb::handle a, nb::handle b) { return multiply(product, a, b); },
+      nb::arg(other));
 }
 
 /// Things that make sense beside a tensor; for others Python asks the other operand.
@@ -93,8 +93,7 @@ nb::object einsum(const std::string& equation, const nb::args& operands) {
     return nb::cast(without_gil(worth_it, [&] { return masked::einsum(equation, factors); }));
   }
   const std::vector<Tensor> tensors = tensors_from("einsum", all);
-  return nb::cast(
-      without_gil(total_size(tensors), [&] { return ops::einsum(equation, tensors); }));
+  return nb::cast(without_gil(total_size(tensors), [&] { return ops::einsum(equation, tensors); }));
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "loup/ops/select.h"
-
 #include <algorithm>
 #include <optional>
 
@@ -7,6 +5,7 @@
 #include "define.h"
 #include "loup/masked/elementwise.h"
 #include "loup/masked/masks.h"
+#include "loup/ops/select.h"
 
 // Elementwise operators of three operands.
 
@@ -27,8 +26,7 @@ nb::object where(nb::handle condition, nb::handle input, nb::handle other) {
   const MaskedOperand x = masked_operand_from("where", input);
   const MaskedOperand y = masked_operand_from("where", other);
   if (is_masked({input, other})) {
-    return nb::cast(
-        without_gil(chooses->size(), [&] { return masked::where(*chooses, x, y); }));
+    return nb::cast(without_gil(chooses->size(), [&] { return masked::where(*chooses, x, y); }));
   }
   return nb::cast(
       without_gil(chooses->size(), [&] { return ops::where(*chooses, x.values(), y.values()); }));
@@ -86,8 +84,7 @@ nb::object lerp(nb::handle input, nb::handle end, nb::handle weight) {
     return nb::cast(without_gil(x.size(), [&] { return masked::lerp(x, y, w); }));
   }
   const TensorArgument x("lerp", input);
-  return nb::cast(
-      without_gil(x->size(), [&] { return ops::lerp(*x, y.values(), w.values()); }));
+  return nb::cast(without_gil(x->size(), [&] { return ops::lerp(*x, y.values(), w.values()); }));
 }
 
 nb::object lerp_in_place(nb::handle self, nb::handle end, nb::handle weight) {

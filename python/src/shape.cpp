@@ -28,7 +28,7 @@ nb::tuple meshgrid(const nb::args& vectors, const std::string& indexing) {
   return tuple_of(ops::meshgrid(tensors, indexing_from(indexing)));
 }
 
-void bind_views(nb::module_& m) {
+void bind_dims(nb::module_& m) {
   define_alike(
       m, "movedim",
       [](nb::handle input, nb::handle source, nb::handle destination) {
@@ -108,7 +108,7 @@ void define_triangle(nb::module_& m, const char* name, Triangle triangle) {
 }  // namespace
 
 void bind_shape(nb::module_& m) {
-  bind_views(m);
+  bind_dims(m);
   bind_moves(m);
   define_repeat(m, "repeat", ops::repeat);
   define_repeat(m, "tile", ops::tile);

@@ -77,9 +77,8 @@ nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy
 }
 
 void bind_index(nb::class_<Tensor>& tensor) {
-  tensor
-      .def_prop_ro(
-          "T", [](const Tensor& x) { return reversed(x); }, "The dims in reverse order.")
+  tensor.def_prop_ro(
+            "T", [](const Tensor& x) { return reversed(x); }, "The dims in reverse order.")
       .def_prop_ro(
           "mT", [](const Tensor& x) { return ops::transpose(x, -2, -1); },
           "The last two dims swapped.")

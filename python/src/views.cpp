@@ -11,11 +11,14 @@ namespace {
 using FromShape = Tensor (*)(const Tensor&, const Shape&);
 
 /// x.reshape(2, 3) and x.reshape((2, 3)).
-void define_reshape(nb::module_& m, const char* name, FromShape reshape) {
-  define_alike(m, name, [name, reshape](nb::handle input, const nb::args& shape) {
-    const TensorArgument x(name, input);
-    return reshape(*x, dims_from_args(name, shape));
-  });
+void define_reshape(nb::module_& m, const char* name, FromShape reshape, const char* argument) {
+  define_alike(
+      m, name,
+      [name, reshape](nb::handle input, const nb::args& shape) {
+        const TensorArgument x(name, input);
+        return reshape(*x, dims_from_args(name, shape));
+      },
+      nb::arg(argument));
 }
 
 }  // namespace
@@ -27,10 +30,10 @@ Tensor reversed(const Tensor& x) {
 }
 
 void bind_views(nb::module_& m) {
-  define_reshape(m, "permute", ops::permute);
-  define_reshape(m, "reshape", ops::reshape);
-  define_reshape(m, "view", ops::view);
-  define_reshape(m, "expand", ops::expand);
+  define_reshape(m, "permute", ops::permute, "dims");
+  define_reshape(m, "reshape", ops::reshape, "shape");
+  define_reshape(m, "view", ops::view, "shape");
+  define_reshape(m, "expand", ops::expand, "shape");
   define_alike(
       m, "transpose",
       [](nb::handle input, nb::handle dim0, nb::handle dim1) {

@@ -14,16 +14,18 @@ INTEGRAL = {name for name in UNARY + BINARY if name.startswith("bitwise_")}
 POISON = [np.nan, np.inf, -np.inf, 1e30]
 
 
-def data(name: str, shape: tuple[int, ...] = (4, 5)) -> np.ndarray:
-    generator = rng("masked", name)
+def data(name: str, which: str = "first") -> np.ndarray:
+    """Operands that the operator is defined for."""
+    generator = rng("masked", name, which)
     if name in INTEGRAL:
-        return generator.integers(1, 5, shape)
-    return generator.uniform(1.1, 3.0, shape) if name == "acosh" else generator.uniform(0.1, 0.9, shape)
+        return generator.integers(1, 5, (4, 5))
+    low, high = (1.1, 3.0) if name == "acosh" else (0.1, 0.9)
+    return generator.uniform(low, high, (4, 5))
 
 
-def masks(shape: tuple[int, ...] = (4, 5)) -> tuple[np.ndarray, np.ndarray]:
+def masks() -> tuple[np.ndarray, np.ndarray]:
     generator = rng("masks")
-    return generator.random(shape) < 0.6, generator.random(shape) < 0.6
+    return generator.random((4, 5)) < 0.6, generator.random((4, 5)) < 0.6
 
 
 def poisoned(x: np.ndarray, mask: np.ndarray, poison: float) -> np.ndarray:
@@ -50,9 +52,7 @@ def test_unary_keeps_the_mask(name: str) -> None:
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_counts_where_both_do(name: str) -> None:
-    x, y = data(name), data(name + " other")
-    if name in INTEGRAL:
-        y = data("bitwise_" + name)
+    x, y = data(name), data(name, "second")
     first, second = masks()
     expected = getattr(loup, name)(x, y)
     for poison in POISON:
@@ -68,7 +68,7 @@ def test_binary_counts_where_both_do(name: str) -> None:
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_in_place_changes_only_what_counts(name: str) -> None:
     x, (mask, _) = data(name), masks()
-    other = () if name in UNARY else (data(name + " other") if name not in INTEGRAL else data(name),)
+    other = () if name in UNARY else (data(name, "second"),)
     expected = getattr(loup, name)(x, *other)
     masked = loup.MaskedTensor(x, mask)
     if not loup.tensor(x).dtype.is_floating_point and expected.dtype.is_floating_point:

@@ -77,7 +77,9 @@ def test_gradients_keep_the_mask_of_the_leaf(name: str) -> None:
     plain = loup.tensor(X, requires_grad=True)
     for part in parts(MOVES[name](x)):
         part.sum().backward(retain_graph=True)
-    for part, mask in zip(parts(MOVES[name](plain)), parts(MOVES[name](loup.tensor(MASK))), strict=True):
+    for part, mask in zip(
+        parts(MOVES[name](plain)), parts(MOVES[name](loup.tensor(MASK))), strict=True
+    ):
         part.sum(mask=mask).backward(retain_graph=True)
     np.testing.assert_array_equal(x.grad.get_mask().numpy(), MASK)
     np.testing.assert_array_equal(x.grad.get_data().numpy(), plain.grad.numpy())
@@ -112,7 +114,9 @@ def test_views_write_through() -> None:
 
 def test_nothing_is_written_where_the_mask_repeats() -> None:
     x = loup.as_masked_tensor(loup.zeros((2, 3)), loup.tensor([[True], [False]]).expand(2, 3))
-    with pytest.raises(ValueError, match=r"setitem: expected a tensor that holds each element once"):
+    with pytest.raises(
+        ValueError, match=r"setitem: expected a tensor that holds each element once"
+    ):
         x[1, 1] = 3.0
     assert x.get_data().tolist() == [[0.0] * 3] * 2
 

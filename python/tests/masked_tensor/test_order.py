@@ -82,9 +82,13 @@ def test_masks_from_lengths() -> None:
     assert loup.lengths_to_mask([1], 3).tolist() == [[True, False, False]]
     assert loup.lengths_to_mask(np.array([[1, 0]]), 1).shape == (1, 2, 1)
     assert loup.lengths_to_mask(np.zeros((0,), np.int64)).shape == (0, 0)
-    with pytest.raises(loup.DTypeError, match=r"lengths_to_mask: expected lengths of integers, got"):
+    with pytest.raises(
+        loup.DTypeError, match=r"lengths_to_mask: expected lengths of integers, got"
+    ):
         loup.lengths_to_mask([1.0])
-    with pytest.raises(ValueError, match=r"lengths_to_mask: expected lengths of at least 0, got -1"):
+    with pytest.raises(
+        ValueError, match=r"lengths_to_mask: expected lengths of at least 0, got -1"
+    ):
         loup.lengths_to_mask([-1])
     with pytest.raises(ValueError, match=r"lengths_to_mask: expected lengths of at most 2, got 3"):
         loup.lengths_to_mask([3], 2)
@@ -96,7 +100,9 @@ def test_items_and_lists() -> None:
     assert int(loup.MaskedTensor(3, True)) == 3
     assert bool(loup.MaskedTensor(True, True)) is True
     assert (len(x), x.size(), x.size(1), x.ndim) == (1, (1, 2), 2, 2)
-    with pytest.raises(ValueError, match=r"item: expected an element that counts, got a masked one"):
+    with pytest.raises(
+        ValueError, match=r"item: expected an element that counts, got a masked one"
+    ):
         x[0, 1].item()
     with pytest.raises(ValueError, match=r"item: expected one element, got shape \[1, 2\]"):
         x.item()

@@ -93,5 +93,9 @@ def test_gradients_are_those_of_filled_factors() -> None:
     f = loup.tensor(np.where(p, a, 0), requires_grad=True)
     g = loup.tensor(np.where(q, b, 0), requires_grad=True)
     (f @ g).square().sum().backward()
-    np.testing.assert_allclose(x.grad.get_data().numpy(), np.where(p, f.grad.numpy(), 0), rtol=1e-12)
-    np.testing.assert_allclose(y.grad.get_data().numpy(), np.where(q, g.grad.numpy(), 0), rtol=1e-12)
+    np.testing.assert_allclose(
+        x.grad.get_data().numpy(), np.where(p, f.grad.numpy(), 0), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        y.grad.get_data().numpy(), np.where(q, g.grad.numpy(), 0), rtol=1e-12
+    )
