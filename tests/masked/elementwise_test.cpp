@@ -60,7 +60,8 @@ TEST(MaskedElementwise, InPlaceChangesOnlyWhatCounts) {
 TEST(MaskedElementwise, InPlaceRefusesOtherMasks) {
   MaskedTensor x = sample();
   const MaskedTensor y(tensor({1.0F, 1.0F, 1.0F}), tensor({true, true, true}));
-  expect_error<ValueError>([&] { x += y; }, "add_: expected an operand with the mask",
+  expect_error<ValueError>([&] { x += y; },
+                           "add_: expected an operand with the mask of what it is written into",
                            "got one whose mask differs");
   MaskedTensor integers(tensor({1, 2}), tensor({true, true}));
   expect_error<DTypeError>([&] { integers += 0.5; },

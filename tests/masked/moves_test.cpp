@@ -7,9 +7,10 @@
 #include "tests/support/errors.h"
 #include "tests/support/tensors.h"
 
-namespace loup::masked {
+namespace loup {
 namespace {
 
+using namespace ops;  // moves of masked tensors are found by their type
 using test::elements;
 using test::expect_error;
 
@@ -26,7 +27,6 @@ void expect_alike(const Move& move) {
 }
 
 TEST(MaskedMoves, DoToTheMaskWhatTheyDoToTheData) {
-  using namespace ops;  // tensors have the same names there, masked ones are found by their type
   expect_alike([](const auto& x) { return transpose(x, 0, 1); });
   expect_alike([](const auto& x) { return permute(x, {1, 0}); });
   expect_alike([](const auto& x) { return unsqueeze(x, 1); });
@@ -70,10 +70,10 @@ TEST(MaskedMoves, ViewsWriteThrough) {
   MaskedTensor x(data, mask);
   MaskedTensor row = select(x, 0, 0);
   const ops::Index second[] = {1};
-  row.index_put_(second, tensor(9.0F));
+  row.index_put_(second, full({}, 9));
   EXPECT_EQ(x.get_data().at<float>({0, 1}), 9);
   EXPECT_TRUE(x.get_mask().at<bool>({0, 1}));
-  row.index_put_(second, tensor(8.0F), tensor(false));
+  row.index_put_(second, full({}, 8), full({}, false));
   EXPECT_FALSE(x.get_mask().at<bool>({0, 1}));
 }
 
@@ -95,4 +95,4 @@ TEST(MaskedProducts, AddWhatCountsInBoth) {
 }
 
 }  // namespace
-}  // namespace loup::masked
+}  // namespace loup
