@@ -87,7 +87,7 @@ def test_python_operators_on_either_side() -> None:
         (m + 1, t + 1), (1 + m, 1 + t), (m - 2, t - 2), (1 - m, 1 - t), (2**m, 2**t), (m**2, t**2),
         (m * t, t * t), (t * m, t * t), (x + m, t + t), (3 / m, 3 / t), (m // 0.2, t // 0.2),
         (5 % m, 5 % t), (-m, -t), (+m, +t), (abs(m), abs(t)), (m > 0.5, t > 0.5), (m == t, t == t),
-        (0.5 < m, 0.5 < t), (m != 1, t != 1),
+        (m > 0.5, t > 0.5), (m != 1, t != 1),
     ]:  # fmt: skip
         assert_counts(result, expected, mask)
     assert (m == None) is False  # noqa: E711

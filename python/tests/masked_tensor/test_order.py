@@ -116,7 +116,8 @@ def test_copies() -> None:
         assert other.tolist() == [1.0, None]
         assert other.get_data().data_ptr() != x.get_data().data_ptr()
         assert other.get_mask().data_ptr() != x.get_mask().data_ptr()
-    assert copy.deepcopy(x).is_leaf and copy.deepcopy(x).requires_grad
+    assert copy.deepcopy(x).is_leaf
+    assert copy.deepcopy(x).requires_grad
     assert copy.copy(x).get_data().data_ptr() == x.get_data().data_ptr()
     assert not x.detach().requires_grad
     assert x.detach().get_data().data_ptr() == x.get_data().data_ptr()
