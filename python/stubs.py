@@ -85,7 +85,7 @@ def overloads(name: str, arguments: str, result: str) -> list[str]:
     if SEVERAL.search(arguments):
         plain = SEVERAL.sub(r"\1Tensor", arguments)
         return [
-            f"def {name}({plain}) -> {result}: ...{IGNORED}",
+            f"def {name}({plain}) -> {result}: ...",
             f"def {name}({arguments}) -> Any:",
         ]
     masked = result.replace("Tensor", "MaskedTensor")
