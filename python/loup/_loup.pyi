@@ -3441,25 +3441,25 @@ def bucketize(input: object, boundaries: object, *, right: builtins.bool = False
     """Between which of the sorted boundaries each element lies."""
 
 @overload
-def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...  # type: ignore[overload-overlap]
+def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...
 @overload
 def cat(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Any:
     """Join tensors along one dim."""
 
 @overload
-def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...  # type: ignore[overload-overlap]
+def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...
 @overload
 def stack(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Any:
     """Join tensors of one shape along a new dim."""
 
 @overload
-def hstack(tensors: Sequence[Tensor]) -> Tensor: ...  # type: ignore[overload-overlap]
+def hstack(tensors: Sequence[Tensor]) -> Tensor: ...
 @overload
 def hstack(tensors: Sequence[object]) -> Any:
     """Join tensors column by column."""
 
 @overload
-def vstack(tensors: Sequence[Tensor]) -> Tensor: ...  # type: ignore[overload-overlap]
+def vstack(tensors: Sequence[Tensor]) -> Tensor: ...
 @overload
 def vstack(tensors: Sequence[object]) -> Any:
     """Join tensors row by row."""
