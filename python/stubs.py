@@ -108,7 +108,8 @@ def with_overloads(stub: str, names: set[str]) -> str:
         name, arguments, result = found.groups()
         if name not in names or "Tensor" not in result or "MaskedTensor" in result:
             return found[0]
-        return "\n".join(f"@overload\n{each}" for each in overloads(name, arguments, result))
+        every = overloads(name, arguments, result)
+        return "\n".join(f"@overload\n{each}" for each in every) if len(every) > 1 else found[0]
 
     text = SIGNATURE.sub(replaced, stub)
     return re.sub(
