@@ -3351,7 +3351,6 @@ def linear(input: object, weight: object, bias: object = None) -> Tensor:
     The last dim multiplied by the transpose of a weight matrix, plus a bias.
     """
 
-@overload
 def einsum(equation: str, *operands: object) -> Tensor:
     """Sums of products by Einstein's convention."""
 
