@@ -75,7 +75,7 @@ def names_that_take_masked(module: ModuleType) -> set[str]:
 
 # Arguments of which a masked one makes the result masked.
 OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2): object\b")
-SEVERAL = re.compile(r"\b(tensors: Sequence\[|\*operands: )object\b")
+SEVERAL = re.compile(r"(\btensors: Sequence\[|\*operands: )object\b")
 SIGNATURE = re.compile(r"^def (\w+)\((.*)\) -> (.*):$", re.MULTILINE)
 IGNORED = "  # type: ignore[overload-overlap]"
 

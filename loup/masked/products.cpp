@@ -15,8 +15,6 @@ namespace loup::masked {
 
 namespace {
 
-using ops::Operand;
-
 Tensor tensor_of(const char* operation, const MaskedOperand& x) {
   if (x.values().is_number()) {
     throw ValueError("{}: expected tensors, got a number", operation);
