@@ -43,9 +43,9 @@ std::string ops_json(const std::vector<masked::OpInfo>& ops) {
   std::vector<std::string> items;
   for (const masked::OpInfo& op : ops) {
     items.push_back(fmt::format(
-        R"({{"name": {}, "family": {}, "signature": {}, "summary": {}, "aliases": {}, "masked": {}, "differentiable": {}, "in_place": {}}})",
+        R"({{"name": {}, "family": {}, "signature": {}, "summary": {}, "aliases": {}, "masked": {}, "takes_masked": {}, "differentiable": {}, "in_place": {}}})",
         json_of(op.name), json_of(op.family), json_of(op.signature), json_of(op.summary),
-        json_of(op.aliases), op.is_masked, op.is_differentiable, op.is_in_place));
+        json_of(op.aliases), op.is_masked, op.takes_masked, op.is_differentiable, op.is_in_place));
   }
   return fmt::format("{{\"schema\": \"loup.ops.1\", \"ops\": [\n  {}\n]}}\n",
                      fmt::join(items, ",\n  "));
