@@ -3351,7 +3351,10 @@ def linear(input: object, weight: object, bias: object = None) -> Tensor:
     The last dim multiplied by the transpose of a weight matrix, plus a bias.
     """
 
-def einsum(equation: str, *operands: object) -> Tensor:
+@overload
+def einsum(equation: str, *operands: Tensor) -> Tensor: ...
+@overload
+def einsum(equation: str, *operands: object) -> Any:
     """Sums of products by Einstein's convention."""
 
 @overload
