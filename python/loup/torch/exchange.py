@@ -1,0 +1,69 @@
+"""Tensors to and from PyTorch: the same memory, kept alive by whoever looks at it."""
+
+from typing import Any
+
+import torch
+
+from loup import _loup
+
+_NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64")
+_NAMES += ("float16", "bfloat16", "float32", "float64")
+DTYPES = {getattr(torch, name): getattr(_loup, name) for name in _NAMES}
+MAX_NDIM = 8
+_VERSION = (1, 0)
+# Subclasses may keep their elements elsewhere, or have none (FakeTensor).
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def _export(x: torch.Tensor, max_version: tuple[int, int]) -> object:
+    return x.detach().__dlpack__(max_version=max_version)
+
+
+# What the public functions come down to, after checks that cost more than most calls.
+_lend = getattr(torch._C, "_to_dlpack_versioned", None)
+_borrow = getattr(torch._C, "_from_dlpack", torch.from_dlpack)
+
+
+class _Loan:
+    """Lends a tensor whether or not it requires a gradient: who reads it has seen to that."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+    def __dlpack__(self, *, max_version: tuple[int, int] = _VERSION) -> object:
+        return _lend(self.tensor) if _lend is not None else _export(self.tensor, max_version)
+
+
+def is_plain(x: object) -> bool:
+    """Whether x is a torch tensor, and not of a class that could be anything."""
+    return type(x) in _PLAIN
+
+
+def is_shareable(x: torch.Tensor) -> bool:
+    """Whether loup can read a plain tensor where it is."""
+    return (
+        x.is_cpu
+        and x.layout is torch.strided
+        and x.dtype in DTYPES
+        and x.ndim <= MAX_NDIM
+        and not is_transformed(x)
+    )
+
+
+def is_transformed(x: torch.Tensor) -> bool:
+    """Whether x stands for others inside of vmap, grad or another transform of torch.func."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def to_loup(x: torch.Tensor) -> _loup.Tensor:
+    """The elements of x, as they are in memory."""
+    if x.is_neg() or x._is_zerotensor():  # views and zeros that are in no memory
+        x = x.detach().clone().resolve_neg()
+    return _loup.from_dlpack(_Loan(x))
+
+
+def to_torch(x: _loup.Tensor) -> Any:
+    """The elements of x, which has no gradient record."""
+    return _borrow(x.__dlpack__(max_version=_VERSION))
