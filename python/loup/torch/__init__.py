@@ -11,12 +11,16 @@ Memory is shared, never copied, and gradients of any order flow through loup's k
 has no kernels for (sparse layouts, complex numbers, other devices) is handed to torch.masked.
 """
 
+from typing import TYPE_CHECKING
+
 from torch.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
 
 from loup.torch import functions
 
-# The functions come from the operators that torch.masked and loup share.
-globals().update(functions.table)
+if TYPE_CHECKING:
+    from torch.masked import *  # noqa: F403  (the same signatures)
+else:  # made from the operators that torch.masked and loup share
+    globals().update(functions.table)
 
 __all__ = [
     "MaskedTensor",

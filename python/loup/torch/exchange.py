@@ -3,16 +3,16 @@
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 
 from loup import _loup
 
-_NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64")
-_NAMES += ("float16", "bfloat16", "float32", "float64")
-DTYPES = {getattr(torch, name): getattr(_loup, name) for name in _NAMES}
+_NAMES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64"
+DTYPES = {getattr(torch, name): getattr(_loup, name) for name in _NAMES.split()}
 MAX_NDIM = 8
 _VERSION = (1, 0)
-# Subclasses may keep their elements elsewhere, or have none (FakeTensor).
-_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+# The classes whose elements are in memory. Others may keep them elsewhere, or have none (FakeTensor).
+PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
 def _export(x: torch.Tensor, max_version: tuple[int, int]) -> object:
@@ -21,7 +21,7 @@ def _export(x: torch.Tensor, max_version: tuple[int, int]) -> object:
 
 # What the public functions come down to, after checks that cost more than most calls.
 _lend = getattr(torch._C, "_to_dlpack_versioned", None)
-_borrow = getattr(torch._C, "_from_dlpack", torch.from_dlpack)
+_borrow = getattr(torch._C, "_from_dlpack", torch.utils.dlpack.from_dlpack)
 
 
 class _Loan:
@@ -34,11 +34,6 @@ class _Loan:
 
     def __dlpack__(self, *, max_version: tuple[int, int] = _VERSION) -> object:
         return _lend(self.tensor) if _lend is not None else _export(self.tensor, max_version)
-
-
-def is_plain(x: object) -> bool:
-    """Whether x is a torch tensor, and not of a class that could be anything."""
-    return type(x) in _PLAIN
 
 
 def is_shareable(x: torch.Tensor) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 import torch.masked
 from torch.autograd import forward_ad
-from torch.masked import MaskedTensor
+from torch.masked import is_masked_tensor
 
-from loup import _loup
-from loup.torch.exchange import DTYPES, is_plain, is_shareable, is_transformed, to_loup, to_torch
-from loup.torch.gradients import Call, Recorded
+from loup import _loup, masked
+from loup.torch.exchange import DTYPES, PLAIN, is_shareable, is_transformed, to_loup, to_torch
+from loup.torch.gradients import Call, apply
 
 DType = torch.dtype | None
 
@@ -68,7 +68,7 @@ class Operator:
 
     def __init__(self, name: str, *, is_differentiable: bool) -> None:
         self.name = name
-        self.ours: Callable[..., _loup.Tensor] = getattr(_loup._masked_ops, name)
+        self.ours: Callable[..., _loup.Tensor] = getattr(masked, name)
         self.theirs: Callable[..., torch.Tensor] = getattr(torch.masked, name)
         self.signature = inspect.signature(self.theirs)
         self.keywords = frozenset(self.signature.parameters)
@@ -90,7 +90,7 @@ class Operator:
             )
         tensors = (*inputs, *masks.values())
         for x in tensors:
-            if not is_plain(x):
+            if type(x) not in PLAIN:
                 return self._call_with_others(inputs, arguments, masks, options)
         try:
             return self._run(inputs, arguments, masks, dict(options))
@@ -125,13 +125,13 @@ class Operator:
             options[key] = to_loup(counts)
         if self._is_recorded(inputs):
             call = Call(self.ours, arguments, options, kept, self.reads)
-            return Recorded.apply(call, *inputs)
+            return apply(call, *inputs)
         return to_torch(self.ours(*map(to_loup, inputs), *arguments, **options))
 
     def _is_recorded(self, inputs: tuple[torch.Tensor, ...]) -> bool:
         if not self.is_differentiable:
             return False
-        if forward_ad._current_level >= 0:  # Recorded refuses tangents, instead of losing them
+        if forward_ad._current_level >= 0:  # a record refuses tangents, instead of losing them
             return True
         return torch.is_grad_enabled() and any(x.requires_grad for x in inputs)
 
@@ -151,13 +151,13 @@ class Operator:
                 )
         plain, counts = list(inputs), dict(masks)
         for i, x in enumerate(inputs):
-            if isinstance(x, MaskedTensor) and x.layout is torch.strided:
+            if is_masked_tensor(x) and x.layout is torch.strided:
                 key = "mask" if len(inputs) == 1 else f"{names[i]}_mask"
-                plain[i] = x.get_data()
-                counts[key] = _both(self.name, x, counts.get(key))
+                plain[i], own = _parts(x)
+                counts[key] = _both(self.name, own, counts.get(key))
         plain = [_without_class(x) for x in plain]
         counts = {key: _without_class(mask) for key, mask in counts.items()}
-        if all(map(is_plain, (*plain, *counts.values()))):
+        if all(type(x) in PLAIN for x in (*plain, *counts.values())):
             return self.call(tuple(plain), arguments, counts, options)
         return self.theirs(*inputs, *arguments, **masks, **options)
 
@@ -181,8 +181,11 @@ class Operator:
 _WITHOUT_INTEGERS = {"softmax", "log_softmax", "softmin", "logaddexp"}
 
 
-def _both(name: str, x: MaskedTensor, mask: torch.Tensor | None) -> torch.Tensor:
-    own = x.get_mask()
+def _parts(x: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    return x.get_data(), x.get_mask()
+
+
+def _both(name: str, own: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
     if mask is None:
         return own
     if mask.ndim > own.ndim:
@@ -194,7 +197,7 @@ def _both(name: str, x: MaskedTensor, mask: torch.Tensor | None) -> torch.Tensor
 
 def _without_class(x: torch.Tensor) -> torch.Tensor:
     """x as a plain tensor, unless its class says what operations on it mean."""
-    if is_plain(x) or type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+    if type(x) in PLAIN or type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         return x
     return x.as_subclass(torch.Tensor)
 

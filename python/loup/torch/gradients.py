@@ -84,17 +84,13 @@ class Pullback:
 def _pull(
     outputs: Tensors, inputs: Tensors, gradients: Tensors, *, retain: bool, create: bool
 ) -> Tensors:
-    recorded = [i for i, y in enumerate(outputs) if y.requires_grad]
-    if not recorded:
-        return [zeros(x.shape, x.dtype) for x in inputs]
-    found = _loup.autograd_grad(
-        [outputs[i] for i in recorded],
-        inputs,
-        [gradients[i] for i in recorded],
-        retain,
-        create,
-        True,
-    )
+    found: Sequence[_loup.Tensor | None] = [None] * len(inputs)
+    if not all(y.requires_grad for y in outputs):
+        recorded = [i for i, y in enumerate(outputs) if y.requires_grad]
+        outputs = [outputs[i] for i in recorded]
+        gradients = [gradients[i] for i in recorded]
+    if outputs:
+        found = _loup.autograd_grad(outputs, inputs, gradients, retain, create, True)
     return [
         zeros(x.shape, x.dtype) if gradient is None else gradient
         for x, gradient in zip(inputs, found, strict=True)
@@ -131,7 +127,7 @@ class Recorded(torch.autograd.Function):
         if torch.is_grad_enabled():  # create_graph=True
             _refuse_changes(ctx)
             pullback = Pullback(ctx.call, len(gradients), wanted)
-            found = Recorded.apply(pullback, *gradients, *ctx.inputs)
+            found = apply(pullback, *gradients, *ctx.inputs)
             found = iter(found if isinstance(found, tuple) else (found,))
         else:
             outputs, leaves = ctx.record
@@ -149,6 +145,9 @@ class Recorded(torch.autograd.Function):
         raise NotImplementedError(
             "loup.torch: expected gradients in backward mode, got a forward-mode tangent"
         )
+
+
+apply: Callable[..., Any] = Recorded.apply
 
 
 def _refuse_changes(ctx: Any) -> None:
