@@ -1,5 +1,6 @@
 """Tensors to and from PyTorch: the same memory, kept alive by whoever looks at it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -33,7 +34,11 @@ class _Loan:
         self.tensor = tensor
 
     def __dlpack__(self, *, max_version: tuple[int, int] = _VERSION) -> object:
-        return _lend(self.tensor) if _lend is not None else _export(self.tensor, max_version)
+        try:
+            return _lend(self.tensor) if _lend is not None else _export(self.tensor, max_version)
+        except RuntimeError:
+            refuse_transformed([self.tensor])
+            raise
 
 
 def is_shareable(x: torch.Tensor) -> bool:
@@ -43,13 +48,21 @@ def is_shareable(x: torch.Tensor) -> bool:
         and x.layout is torch.strided
         and x.dtype in DTYPES
         and x.ndim <= MAX_NDIM
-        and not is_transformed(x)
+        and not _is_transformed(x)
     )
 
 
-def is_transformed(x: torch.Tensor) -> bool:
-    """Whether x stands for others inside of vmap, grad or another transform of torch.func."""
+def _is_transformed(x: torch.Tensor) -> bool:
     return torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def refuse_transformed(tensors: Iterable[torch.Tensor]) -> None:
+    """Tensors inside of vmap, grad and other transforms of torch.func stand for others."""
+    if any(map(_is_transformed, tensors)):
+        raise NotImplementedError(
+            "loup.torch: expected tensors with elements, got those of a transform of torch.func; "
+            "use torch.masked inside of vmap, grad and jvp"
+        )
 
 
 def to_loup(x: torch.Tensor) -> _loup.Tensor:

@@ -12,7 +12,7 @@ from torch.autograd import forward_ad
 from torch.masked import is_masked_tensor
 
 from loup import _loup, masked
-from loup.torch.exchange import DTYPES, PLAIN, is_shareable, is_transformed, to_loup, to_torch
+from loup.torch.exchange import DTYPES, PLAIN, is_shareable, refuse_transformed, to_loup, to_torch
 from loup.torch.gradients import Call, apply
 
 DType = torch.dtype | None
@@ -97,9 +97,9 @@ class Operator:
         except Exception as error:
             if all(map(is_shareable, tensors)) and options.get("dtype") in (None, *DTYPES):
                 raise self._as_torch_would(error, options) from None
-        self._refuse_transforms(tensors)
+        refuse_transformed(tensors)
         if all(map(is_shareable, inputs)):  # then it is the mask: torch makes it dense, too
-            dense = {key: mask.to_dense().cpu().bool() for key, mask in masks.items()}
+            dense = {key: mask.to_dense() for key, mask in masks.items()}
             if all(map(is_shareable, dense.values())) and options.get("dtype") in (None, *DTYPES):
                 return self.call(inputs, arguments, dense, options)
         return self.theirs(*inputs, *arguments, **masks, **options)
@@ -160,13 +160,6 @@ class Operator:
         if all(type(x) in PLAIN for x in (*plain, *counts.values())):
             return self.call(tuple(plain), arguments, counts, options)
         return self.theirs(*inputs, *arguments, **masks, **options)
-
-    def _refuse_transforms(self, tensors: tuple[torch.Tensor, ...]) -> None:
-        if any(map(is_transformed, tensors)):
-            raise NotImplementedError(
-                f"{self.name}: expected tensors with elements, got those of a transform of "
-                "torch.func; use torch.masked inside of vmap, grad and jvp"
-            )
 
     def _as_torch_would(self, error: Exception, options: dict[str, Any]) -> Exception:
         """The error as one that is also of the class which torch.masked raises."""
