@@ -53,7 +53,8 @@ def is_shareable(x: torch.Tensor) -> bool:
 
 
 def _is_transformed(x: torch.Tensor) -> bool:
-    return torch._C._functorch.is_functorch_wrapped_tensor(x)
+    functorch = torch._C._functorch
+    return functorch.is_functorch_wrapped_tensor(x) or functorch.is_legacy_batchedtensor(x)
 
 
 def refuse_transformed(tensors: Iterable[torch.Tensor]) -> None:

@@ -71,7 +71,7 @@ class Operator:
         self.ours: Callable[..., _loup.Tensor] = getattr(masked, name)
         self.theirs: Callable[..., torch.Tensor] = getattr(torch.masked, name)
         self.signature = inspect.signature(self.theirs)
-        self.keywords = frozenset(self.signature.parameters)
+        self.keywords = self.signature.parameters.keys()
         self.is_differentiable = is_differentiable
         self.reads = (name in _READ_INPUT, name in _READ_OUTPUT)
         self.dtype_rule = _DTYPE_RULES.get(name)
@@ -85,8 +85,9 @@ class Operator:
     ) -> Any:
         """The result for inputs and masks as torch.masked takes them."""
         if not options.keys() <= self.keywords:
+            unknown = ", ".join(sorted(options.keys() - self.keywords))
             raise TypeError(
-                f"{self.name}: expected keywords of {self.signature}, got {', '.join(options)}"
+                f"{self.name}: expected arguments {', '.join(self.keywords)}, got {unknown}"
             )
         tensors = (*inputs, *masks.values())
         for x in tensors:

@@ -112,8 +112,9 @@ class Recorded(torch.autograd.Function):
         finally:
             _loup.autograd_record(before)
         outputs = tuple([to_torch(y.detach()) for y in made])
-        ctx.save_for_backward(*call.saves(inputs, outputs))
-        ctx.call, ctx.record = call, (made, leaves)
+        saved = call.saves(inputs, outputs)
+        ctx.save_for_backward(*saved)
+        ctx.call, ctx.record, ctx.is_guarded = call, (made, leaves), bool(saved)
         ctx.inputs, ctx.versions = inputs, [x._version for x in inputs]
         for output in outputs:
             if not output.is_floating_point():
@@ -122,7 +123,8 @@ class Recorded(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        saved = ctx.saved_tensors  # torch refuses what was changed or released
+        if ctx.is_guarded:
+            _ = ctx.saved_tensors  # torch refuses what was changed or released
         wanted = ctx.needs_input_grad[1:]
         if torch.is_grad_enabled():  # create_graph=True
             _refuse_changes(ctx)
@@ -131,7 +133,9 @@ class Recorded(torch.autograd.Function):
             found = iter(found if isinstance(found, tuple) else (found,))
         else:
             outputs, leaves = ctx.record
-            retain = not saved or _keeps_graph()  # a sum without a mask can go back twice in torch
+            retain = (
+                not ctx.is_guarded or _keeps_graph()
+            )  # torch, too, repeats what it saved nothing for
             if not retain:
                 ctx.record = None
             chosen = [x for x, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
