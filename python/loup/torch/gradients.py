@@ -133,11 +133,10 @@ class Recorded(torch.autograd.Function):
             found = iter(found if isinstance(found, tuple) else (found,))
         else:
             outputs, leaves = ctx.record
-            retain = (
-                not ctx.is_guarded or _keeps_graph()
-            )  # torch, too, repeats what it saved nothing for
+            # Torch, too, can go back twice through what it saved nothing for.
+            retain = not ctx.is_guarded or _keeps_graph()
             if not retain:
-                ctx.record = None
+                ctx.record = ctx.inputs = None
             chosen = [x for x, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
             given = [to_loup(g) for g in gradients]
             pulled = _pull(outputs, chosen, given, retain=retain, create=False)
