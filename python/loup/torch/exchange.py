@@ -23,6 +23,8 @@ def _export(x: torch.Tensor, max_version: tuple[int, int]) -> object:
 # What the public functions come down to, after checks that cost more than most calls.
 _lend = getattr(torch._C, "_to_dlpack_versioned", None)
 _borrow = getattr(torch._C, "_from_dlpack", torch.utils.dlpack.from_dlpack)
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor  # in gradients of many outputs at once
 
 
 class _Loan:
@@ -53,17 +55,17 @@ def is_shareable(x: torch.Tensor) -> bool:
 
 
 def _is_transformed(x: torch.Tensor) -> bool:
-    functorch = torch._C._functorch
-    return functorch.is_functorch_wrapped_tensor(x) or functorch.is_legacy_batchedtensor(x)
+    return _is_wrapped(x) or _is_batched(x)
 
 
 def refuse_transformed(tensors: Iterable[torch.Tensor]) -> None:
     """Tensors inside of vmap, grad and other transforms of torch.func stand for others."""
-    if any(map(_is_transformed, tensors)):
-        raise NotImplementedError(
-            "loup.torch: expected tensors with elements, got those of a transform of torch.func; "
-            "use torch.masked inside of vmap, grad and jvp"
-        )
+    for x in tensors:
+        if _is_transformed(x):
+            raise NotImplementedError(
+                "loup.torch: expected tensors with elements, got those of a transform of "
+                "torch.func; use torch.masked inside of vmap, grad and jvp"
+            )
 
 
 def to_loup(x: torch.Tensor) -> _loup.Tensor:

@@ -14,7 +14,7 @@ import torch
 
 from loup import _loup
 from loup.creation import zeros
-from loup.torch.exchange import to_loup, to_torch
+from loup.torch.exchange import refuse_transformed, to_loup, to_torch
 
 Tensors = Sequence[_loup.Tensor]
 
@@ -84,16 +84,15 @@ class Pullback:
 def _pull(
     outputs: Tensors, inputs: Tensors, gradients: Tensors, *, retain: bool, create: bool
 ) -> Tensors:
-    found: Sequence[_loup.Tensor | None] = [None] * len(inputs)
-    if not all(y.requires_grad for y in outputs):
-        recorded = [i for i, y in enumerate(outputs) if y.requires_grad]
+    recorded = [i for i, y in enumerate(outputs) if y.requires_grad]
+    if not recorded:
+        return [zeros(x.shape, x.dtype) for x in inputs]
+    if len(recorded) < len(outputs):
         outputs = [outputs[i] for i in recorded]
         gradients = [gradients[i] for i in recorded]
-    if outputs:
-        found = _loup.autograd_grad(outputs, inputs, gradients, retain, create, True)
+    found = _loup.autograd_grad(outputs, inputs, gradients, retain, create, True)
     return [
-        zeros(x.shape, x.dtype) if gradient is None else gradient
-        for x, gradient in zip(inputs, found, strict=True)
+        zeros(inputs[i].shape, inputs[i].dtype) if g is None else g for i, g in enumerate(found)
     ]
 
 
@@ -105,9 +104,9 @@ class Recorded(torch.autograd.Function):
         leaves = [to_loup(x) for x in inputs]
         before = _loup.autograd_record(True)
         try:
-            for leaf, is_needed in zip(leaves, ctx.needs_input_grad[1:], strict=True):
+            for i, is_needed in enumerate(ctx.needs_input_grad[1:]):
                 if is_needed:
-                    leaf.requires_grad_()
+                    leaves[i].requires_grad_()
             made = call(leaves)
         finally:
             _loup.autograd_record(before)
@@ -137,10 +136,9 @@ class Recorded(torch.autograd.Function):
             retain = not ctx.is_guarded or _keeps_graph()
             if not retain:
                 ctx.record = ctx.inputs = None
-            chosen = [x for x, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
+            chosen = [leaves[i] for i, is_wanted in enumerate(wanted) if is_wanted]
             given = [to_loup(g) for g in gradients]
-            pulled = _pull(outputs, chosen, given, retain=retain, create=False)
-            found = iter([to_torch(x) for x in pulled])
+            found = map(to_torch, _pull(outputs, chosen, given, retain=retain, create=False))
         return (None, *[next(found) if is_wanted else None for is_wanted in wanted])
 
     @staticmethod
@@ -150,7 +148,14 @@ class Recorded(torch.autograd.Function):
         )
 
 
-apply: Callable[..., Any] = Recorded.apply
+# Function.apply itself serves the transforms of torch.func, and then comes down to this.
+_apply: Callable[..., Any] = super(torch.autograd.Function, Recorded).apply
+
+
+def apply(call: Call | Pullback, *inputs: torch.Tensor) -> Any:
+    """Run a call as a node of torch's graph."""
+    refuse_transformed(inputs)
+    return _apply(call, *inputs)
 
 
 def _refuse_changes(ctx: Any) -> None:
