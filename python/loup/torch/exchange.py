@@ -43,6 +43,13 @@ class _Loan:
             raise
 
 
+def without_class(x: torch.Tensor) -> torch.Tensor:
+    """x as a plain tensor, unless its class says what operations on it mean."""
+    if type(x) in PLAIN or type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return x
+    return x.as_subclass(torch.Tensor)
+
+
 def is_shareable(x: torch.Tensor) -> bool:
     """Whether loup can read a plain tensor where it is."""
     return (

@@ -12,7 +12,15 @@ from torch.autograd import forward_ad
 from torch.masked import is_masked_tensor
 
 from loup import _loup, masked
-from loup.torch.exchange import DTYPES, PLAIN, is_shareable, refuse_transformed, to_loup, to_torch
+from loup.torch.exchange import (
+    DTYPES,
+    PLAIN,
+    is_shareable,
+    refuse_transformed,
+    to_loup,
+    to_torch,
+    without_class,
+)
 from loup.torch.gradients import Call, apply
 
 DType = torch.dtype | None
@@ -156,8 +164,8 @@ class Operator:
                 key = "mask" if len(inputs) == 1 else f"{names[i]}_mask"
                 plain[i], own = _parts(x)
                 counts[key] = _both(self.name, own, counts.get(key))
-        plain = [_without_class(x) for x in plain]
-        counts = {key: _without_class(mask) for key, mask in counts.items()}
+        plain = [without_class(x) for x in plain]
+        counts = {key: without_class(mask) for key, mask in counts.items()}
         if all(type(x) in PLAIN for x in (*plain, *counts.values())):
             return self.call(tuple(plain), arguments, counts, options)
         return self.theirs(*inputs, *arguments, **masks, **options)
@@ -187,13 +195,6 @@ def _both(name: str, own: torch.Tensor, mask: torch.Tensor | None) -> torch.Tens
             f"{name}: expected a mask of at most {own.ndim} dims, got {mask.ndim}"
         )
     return own & mask.bool().expand(own.shape)
-
-
-def _without_class(x: torch.Tensor) -> torch.Tensor:
-    """x as a plain tensor, unless its class says what operations on it mean."""
-    if type(x) in PLAIN or type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        return x
-    return x.as_subclass(torch.Tensor)
 
 
 def _function_of(operator: Operator) -> Callable[..., Any]:

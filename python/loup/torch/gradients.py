@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.masked import is_masked_tensor
 
 from loup import _loup
 from loup.creation import zeros
-from loup.torch.exchange import refuse_transformed, to_loup, to_torch
+from loup.torch.exchange import PLAIN, refuse_transformed, to_loup, to_torch, without_class
 
 Tensors = Sequence[_loup.Tensor]
 
@@ -125,6 +126,7 @@ class Recorded(torch.autograd.Function):
         if ctx.is_guarded:
             _ = ctx.saved_tensors  # torch refuses what was changed or released
         wanted = ctx.needs_input_grad[1:]
+        gradients = tuple([g if type(g) in PLAIN else _plain(g) for g in gradients])
         if torch.is_grad_enabled():  # create_graph=True
             _refuse_changes(ctx)
             pullback = Pullback(ctx.call, len(gradients), wanted)
@@ -156,6 +158,19 @@ def apply(call: Call | Pullback, *inputs: torch.Tensor) -> Any:
     """Run a call as a node of torch's graph."""
     refuse_transformed(inputs)
     return _apply(call, *inputs)
+
+
+def _plain(gradient: Any) -> torch.Tensor:
+    """A gradient from operations on another class; what a MaskedTensor hides is zero."""
+    if is_masked_tensor(gradient):
+        parts: Any = gradient
+        return torch.where(parts.get_mask(), parts.get_data(), 0)
+    plain = without_class(gradient)
+    if type(plain) not in PLAIN:
+        raise NotImplementedError(
+            f"loup.torch: expected a gradient with elements, got {type(gradient).__name__}"
+        )
+    return plain
 
 
 def _refuse_changes(ctx: Any) -> None:

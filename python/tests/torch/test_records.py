@@ -99,6 +99,15 @@ def test_transforms_are_refused() -> None:
         torch.autograd.grad(y, x, torch.ones(2, 3, 3, dtype=y.dtype), is_grads_batched=True)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
+@pytest.mark.filterwarnings("ignore:It is not recommended to create a MaskedTensor")
+def test_a_gradient_may_be_a_masked_tensor() -> None:
+    x = leaf()
+    y = call("sum", x)
+    masked.as_masked_tensor(y, torch.tensor([True, False, True])).sum().backward()
+    assert x.grad.tolist() == (MASK * torch.tensor([[1.0], [0.0], [1.0]])).tolist()
+
+
 # --- again, and never again ---
 
 
