@@ -52,6 +52,10 @@ fuzz: build/fuzz/build.ninja ## Fuzz every parser for FUZZ_SECONDS (60); FUZZ="n
 	@$(call BUILD,fuzz)
 	@$(PYTHON) tools/run_fuzzers --seconds $(FUZZ_SECONDS) $(FUZZ)
 
+.PHONY: mutants
+mutants: | setup ## Break the sources in small ways and see that tests notice; MUTANTS="sum* plans" picks
+	@$(PYTHON) tools/mutants $(MUTANTS)
+
 .PHONY: bench
 bench: bench-build ## Measure loup beside its peers; TASKS=sum, TASKS="exp cache" pick
 	@PYTHONPATH=build/release/python $(PYTHON) bench/run.py $(TASKS)

@@ -1,7 +1,8 @@
 """Write the stubs of loup's modules into a folder: stubs.py <folder>.
 
 nanobind's stubgen does the work. It does not see that loup.bool, Tensor.float and loup.ValueError
-hide the built-in names which annotations and base classes mean; those get their prefix here.
+hide the built-in names which annotations and base classes mean; those get their prefix here. Nor does
+it know that a function gives a MaskedTensor where it is given one: overloads say so.
 """
 
 import ast
@@ -11,6 +12,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from nanobind.stubgen import ReplacePattern, StubGen
 
@@ -65,6 +67,56 @@ def with_builtins(stub: str) -> str:
     return "".join([*lines[: first_import - 1], "import builtins\n", *lines[first_import - 1 :]])
 
 
+def names_that_take_masked(module: ModuleType) -> set[str]:
+    """Operators and their aliases."""
+    chosen = [op for op in module.ops() if op["takes_masked"] and not op["masked"]]
+    return {name for op in chosen for name in (op["name"], *op["aliases"])}
+
+
+# Arguments of which a masked one makes the result masked.
+OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2): object\b")
+SEVERAL = re.compile(r"(\btensors: Sequence\[|\*operands: )object\b")
+SIGNATURE = re.compile(r"^def (\w+)\((.*)\) -> (.*):$", re.MULTILINE)
+IGNORED = "  # type: ignore[overload-overlap]"
+
+
+def overloads(name: str, arguments: str, result: str) -> list[str]:
+    """What a function gives for masked tensors, and then what it gives for others."""
+    if SEVERAL.search(arguments):
+        plain = SEVERAL.sub(r"\1Tensor", arguments)
+        return [
+            f"def {name}({plain}) -> {result}: ...",
+            f"def {name}({arguments}) -> Any:",
+        ]
+    masked = result.replace("Tensor", "MaskedTensor")
+    if name == "sort" or name == "topk":
+        masked = "tuple[MaskedTensor, Tensor]"
+    found = [
+        arguments[: operand.start()] + f"{operand[1]}: MaskedTensor" + arguments[operand.end() :]
+        for operand in OPERANDS.finditer(arguments)
+    ]
+    return [
+        *(f"def {name}({each}) -> {masked}: ...{IGNORED}" for each in found),
+        f"def {name}({arguments}) -> {result}:",
+    ]
+
+
+def with_overloads(stub: str, names: set[str]) -> str:
+    """Replace the functions of these names that give tensors."""
+
+    def replaced(found: re.Match[str]) -> str:
+        name, arguments, result = found.groups()
+        if name not in names or "Tensor" not in result or "MaskedTensor" in result:
+            return found[0]
+        every = overloads(name, arguments, result)
+        return "\n".join(f"@overload\n{each}" for each in every) if len(every) > 1 else found[0]
+
+    text = SIGNATURE.sub(replaced, stub)
+    return re.sub(
+        r"^from typing import (.*)$", r"from typing import \1, overload", text, count=1, flags=re.M
+    )
+
+
 def main(folder: Path) -> None:
     os.environ["NB_STUBGEN"] = "1"
     for name in MODULES:
@@ -75,6 +127,8 @@ def main(folder: Path) -> None:
         )
         generator.put(module)
         stub = generator.get().replace("__all__: list =", "__all__: list[str] =")
+        if name == "loup._loup":
+            stub = with_overloads(stub, names_that_take_masked(module))
         path.write_text(with_builtins(stub))
 
 

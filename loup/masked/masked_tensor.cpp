@@ -5,6 +5,10 @@
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/ops/copy.h"
+#include "loup/ops/in_place.h"
+#include "loup/ops/operand.h"
+#include "loup/ops/select.h"
+#include "loup/tensor/create.h"
 #include "loup/tensor/print.h"
 
 namespace loup::masked {
@@ -38,6 +42,49 @@ MaskedTensor::MaskedTensor(Shared /*tag*/, const Tensor& data, const Tensor& mas
 }
 
 Tensor MaskedTensor::to_tensor(Scalar fill) const { return ops::filled(data_, mask_, fill); }
+
+void MaskedTensor::check_item() const {
+  if (size() != 1) {
+    throw ValueError("item: expected one element, got shape {}", shape());
+  }
+  if (!mask_.item<bool>()) {
+    throw ValueError(
+        "item: expected an element that counts, got a masked one; use to_tensor(fill)");
+  }
+}
+
+bool MaskedTensor::is_leaf() const { return !data_.requires_grad() || data_.node()->is_leaf(); }
+
+MaskedTensor MaskedTensor::detach() const { return {Shared{}, data_.detach(), mask_}; }
+
+MaskedTensor MaskedTensor::clone() const {
+  return {Shared{}, ops::clone(data_), ops::clone(mask_)};
+}
+
+MaskedTensor MaskedTensor::contiguous() const {
+  return {Shared{}, ops::contiguous(data_), ops::contiguous(mask_)};
+}
+
+MaskedTensor MaskedTensor::to(DType dtype) const {
+  if (dtype == data_.dtype()) return *this;
+  return {Shared{}, ops::to(data_, dtype), ops::clone(mask_)};
+}
+
+void MaskedTensor::index_put_(std::span<const ops::Index> items, const Tensor& values,
+                              const std::optional<Tensor>& mask) {
+  ops::prepare_in_place("setitem", mask_);
+  ops::index_put_(data_, items, values);
+  ops::index_put_(mask_, items, mask.value_or(ones({}, DType::boolean)));
+}
+
+void MaskedTensor::replace_(const char* operation, const Tensor& result) {
+  if (result.shape() != shape()) {
+    throw ShapeError("{}: expected a result of shape {}, got {}", operation, shape(),
+                     result.shape());
+  }
+  ops::check_holds(operation, data_, result.dtype());
+  ops::replace_(operation, data_, ops::where(mask_, ops::to(result, dtype()), data_));
+}
 
 std::optional<MaskedTensor> MaskedTensor::grad() const {
   const std::optional<Tensor> collected = autograd::grad(data_);

@@ -2,8 +2,10 @@
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "loup/ops/index.h"
 #include "loup/tensor/tensor.h"
 
 namespace loup::masked {
@@ -21,12 +23,38 @@ class LOUP_EXPORT MaskedTensor {
   const Tensor& get_mask() const { return mask_; }
   /// The data with `fill` where the mask is false.
   Tensor to_tensor(Scalar fill) const;
+  /// The only element; ValueError when there is not exactly one, or it is masked.
+  template <class T>
+  T item() const {
+    check_item();
+    return data_.item<T>();
+  }
 
   const Shape& shape() const { return data_.shape(); }
   DType dtype() const { return data_.dtype(); }
   int ndim() const { return data_.ndim(); }
   std::int64_t size() const { return data_.size(); }
   bool requires_grad() const { return data_.requires_grad(); }
+  bool is_leaf() const;
+  bool is_contiguous() const { return data_.is_contiguous() && mask_.is_contiguous(); }
+
+  /// The same elements, cut off from the gradient record.
+  MaskedTensor detach() const;
+  /// Contiguous copies of data and mask.
+  MaskedTensor clone() const;
+  /// This one if it is_contiguous(), otherwise contiguous copies.
+  MaskedTensor contiguous() const;
+  /// The data converted, with a mask of their own; this one if they have the dtype.
+  MaskedTensor to(DType dtype) const;
+
+  /// x[items] = values: data and mask alike. Without a mask of theirs the values count. ValueError
+  /// when data or mask are read-only or expanded: then nothing is written.
+  void index_put_(std::span<const ops::Index> items, const Tensor& values,
+                  const std::optional<Tensor>& mask = {});
+  /// Writes the elements of `result`, which has this shape, where the mask is true. The record of
+  /// the data goes on through it; errors as for ops::replace_ and check_holds.
+  void replace_(const char* operation, const Tensor& result);
+
   /// The gradient collected by a leaf, with the leaf's mask and zeros where that is false.
   std::optional<MaskedTensor> grad() const;
 
@@ -34,6 +62,8 @@ class LOUP_EXPORT MaskedTensor {
   struct Shared {};
   MaskedTensor(Shared, const Tensor& data, const Tensor& mask);
   friend LOUP_EXPORT MaskedTensor as_masked_tensor(const Tensor& data, const Tensor& mask);
+
+  void check_item() const;
 
   Tensor data_;
   Tensor mask_;

@@ -154,7 +154,8 @@ inline constexpr std::array all_ops = {
 struct OpInfo {
   std::string name, family, summary, signature;
   std::vector<std::string> aliases;
-  bool is_masked;  // takes mask= and is found in loup.masked
+  bool is_masked;     // takes mask= and is found in loup.masked
+  bool takes_masked;  // gives a MaskedTensor for one
   bool is_differentiable;
   bool is_in_place;            // name_() is a method of Tensor
   std::string integer_result;  // dtype for int32 input, where that is a rule of the family

@@ -16,7 +16,8 @@ inline constexpr Function dropout_functions[] = {
     {"dropout",
      "(input: object, p: float = 0.5, training: bool = True, *, generator: Generator | None = "
      "None) -> Tensor",
-     "Set elements to 0 with probability p and scale the others by 1 / (1 - p).", true},
+     "Set elements to 0 with probability p and scale the others by 1 / (1 - p).", true, false,
+     Masks::taken},
 };
 
 }  // namespace loup::ops

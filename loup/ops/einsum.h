@@ -18,7 +18,7 @@ LOUP_EXPORT Tensor einsum(std::string_view equation, std::span<const Tensor> ope
 
 inline constexpr Function einsum_functions[] = {
     {"einsum", "(equation: str, *operands: object) -> Tensor",
-     "Sums of products by Einstein's convention.", true},
+     "Sums of products by Einstein's convention.", true, false, Masks::taken},
 };
 
 }  // namespace loup::ops

@@ -86,6 +86,20 @@ struct LOUP_EXPORT Unary {
     run_in_place(x, {given, sizeof...(values)});
   }
 
+  /// The same for what consists of tensors: `apply_unary` beside the type of x says how.
+  template <class X, std::convertible_to<double>... Values>
+  auto operator()(const X& x, Values... values) const
+      -> decltype(apply_unary(*this, x, std::span<const double>())) {
+    const double given[] = {static_cast<double>(values)..., 0};
+    return apply_unary(*this, x, std::span<const double>(given, sizeof...(values)));
+  }
+  template <class X, std::convertible_to<double>... Values>
+  auto in_place(X& x, Values... values) const
+      -> decltype(apply_unary_(*this, x, std::span<const double>())) {
+    const double given[] = {static_cast<double>(values)..., 0};
+    apply_unary_(*this, x, std::span<const double>(given, sizeof...(values)));
+  }
+
   Tensor run(const Tensor& x, std::span<const double> values) const;
   void run_in_place(Tensor& x, std::span<const double> values) const;
   DType result_dtype(DType x) const;
@@ -110,6 +124,15 @@ struct LOUP_EXPORT Binary {
 
   Tensor operator()(const Operand& x, const Operand& y) const;
   void in_place(Tensor& x, const Operand& y) const;
+  /// The same for what consists of tensors: `apply_binary` beside the type of x or y says how.
+  template <class X, class Y>
+  auto operator()(const X& x, const Y& y) const -> decltype(apply_binary(*this, x, y)) {
+    return apply_binary(*this, x, y);
+  }
+  template <class X, class Y>
+  auto in_place(X& x, const Y& y) const -> decltype(apply_binary_(*this, x, y)) {
+    apply_binary_(*this, x, y);
+  }
   /// The dtype in which operands are brought together, before `result` is applied.
   DType compute_dtype(const Operand& x, const Operand& y) const;
 };

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 namespace loup::ops {
+
+/// What an operator makes of a MaskedTensor.
+enum class Masks : std::uint8_t {
+  refused,
+  alike,  // it does to the mask what it does to the data
+  taken,  // in its own way
+};
 
 /// What bindings, documentation and tests know of an operator that is a plain C++ function. Each
 /// header of such operators lists them beside their declarations; ops/functions.h gathers the
@@ -15,6 +23,7 @@ struct Function {
   const char* summary;  // one sentence
   bool is_differentiable = false;
   bool is_in_place = false;  // there is a method name_() that writes into the tensor, too
+  Masks masks = Masks::refused;
 };
 
 struct FunctionList {

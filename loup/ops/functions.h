@@ -17,6 +17,7 @@
 #include "loup/ops/select.h"
 #include "loup/ops/shape.h"
 #include "loup/ops/sort.h"
+#include "loup/ops/views.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
@@ -29,7 +30,7 @@ inline constexpr std::array all_functions = {
     FunctionList{"join", join_functions},       FunctionList{"shape", shape_functions},
     FunctionList{"random", random_functions},   FunctionList{"sampling", sampling_functions},
     FunctionList{"products", matmul_functions}, FunctionList{"products", einsum_functions},
-    FunctionList{"dropout", dropout_functions},
+    FunctionList{"dropout", dropout_functions}, FunctionList{"views", view_functions},
 };
 
 /// The description of a listed function; null when there is none of that name.

@@ -53,13 +53,13 @@ LOUP_EXPORT void index_fill_(Tensor& x, std::int64_t dim, const Tensor& index, S
 
 inline constexpr Function gather_functions[] = {
     {"index_select", "(input: object, dim: int, index: object) -> Tensor",
-     "The slices of one dim that a vector of indices names.", true},
+     "The slices of one dim that a vector of indices names.", true, false, Masks::alike},
     {"gather", "(input: object, dim: int, index: object) -> Tensor",
-     "Elements whose place along one dim is given for each.", true},
+     "Elements whose place along one dim is given for each.", true, false, Masks::alike},
     {"take_along_dim",
      "(input: object, indices: object, dim: int | None = None, *, axis: int | None = None) -> "
      "Tensor",
-     "The same as gather, with broadcasting.", true},
+     "The same as gather, with broadcasting.", true, false, Masks::alike},
     {"scatter", "(input: object, dim: int, index: object, src: object) -> Tensor",
      "Write elements to places along one dim that are given for each.", true, true},
     {"scatter_add", "(input: object, dim: int, index: object, src: object) -> Tensor",

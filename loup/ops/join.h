@@ -34,23 +34,23 @@ inline constexpr Function join_functions[] = {
     {"cat",
      "(tensors: collections.abc.Sequence[object], dim: int = 0, *, axis: int | None = None) -> "
      "Tensor",
-     "Join tensors along one dim.", true},
+     "Join tensors along one dim.", true, false, Masks::taken},
     {"stack",
      "(tensors: collections.abc.Sequence[object], dim: int = 0, *, axis: int | None = None) -> "
      "Tensor",
-     "Join tensors of one shape along a new dim.", true},
+     "Join tensors of one shape along a new dim.", true, false, Masks::taken},
     {"hstack", "(tensors: collections.abc.Sequence[object]) -> Tensor",
-     "Join tensors column by column.", true},
+     "Join tensors column by column.", true, false, Masks::taken},
     {"vstack", "(tensors: collections.abc.Sequence[object]) -> Tensor", "Join tensors row by row.",
-     true},
+     true, false, Masks::taken},
     {"split",
      "(input: object, split_size_or_sections: int | collections.abc.Sequence[int], dim: int = 0) "
      "-> tuple[Tensor, ...]",
-     "Views of parts of one size, or of a list of sizes, of one dim.", true},
+     "Views of parts of one size, or of a list of sizes, of one dim.", true, false, Masks::alike},
     {"chunk", "(input: object, chunks: int, dim: int = 0) -> tuple[Tensor, ...]",
-     "Views of at most so many parts of one dim.", true},
+     "Views of at most so many parts of one dim.", true, false, Masks::alike},
     {"unbind", "(input: object, dim: int = 0) -> tuple[Tensor, ...]",
-     "Views of the elements of one dim, which disappears.", true},
+     "Views of the elements of one dim, which disappears.", true, false, Masks::alike},
 };
 
 }  // namespace loup::ops

@@ -25,15 +25,16 @@ LOUP_EXPORT bool allclose(const Operand& x, const Operand& y, const Closeness& c
 
 inline constexpr Function logic_functions[] = {
     {"equal", "(input: object, other: object) -> bool",
-     "Whether both have one shape and equal elements."},
+     "Whether both have one shape and equal elements.", false, false, Masks::taken},
     {"isclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> Tensor",
-     "True where the elements differ by at most atol + rtol abs(other)."},
+     "True where the elements differ by at most atol + rtol abs(other).", false, false,
+     Masks::taken},
     {"allclose",
      "(input: object, other: object, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = "
      "False) -> bool",
-     "Whether all elements differ by at most atol + rtol abs(other)."},
+     "Whether all elements differ by at most atol + rtol abs(other).", false, false, Masks::taken},
 };
 
 }  // namespace loup::ops

@@ -24,9 +24,9 @@ LOUP_EXPORT std::vector<Tensor> nonzero_tuple(const Tensor& x);
 
 inline constexpr Function masking_functions[] = {
     {"masked_select", "(input: object, mask: object) -> Tensor",
-     "The elements where a mask is true, as a vector.", true},
+     "The elements where a mask is true, as a vector.", true, false, Masks::taken},
     {"masked_fill", "(input: object, mask: object, value: object) -> Tensor",
-     "Write one value where a mask is true.", true, true},
+     "Write one value where a mask is true.", true, true, Masks::taken},
     {"nonzero", "(input: object, *, as_tuple: bool = False) -> typing.Any",
      "The indices of the elements that are not 0, as rows or as a vector for each dim."},
 };

@@ -32,17 +32,21 @@ LOUP_EXPORT Tensor linear(const Tensor& x, const Tensor& weight,
 
 inline constexpr Function matmul_functions[] = {
     {"matmul", "(input: object, other: object) -> Tensor",
-     "The product of matrices or vectors; leading dims are a batch and broadcast.", true},
-    {"mm", "(input: object, mat2: object) -> Tensor", "The product of two matrices.", true},
+     "The product of matrices or vectors; leading dims are a batch and broadcast.", true, false,
+     Masks::taken},
+    {"mm", "(input: object, mat2: object) -> Tensor", "The product of two matrices.", true, false,
+     Masks::taken},
     {"bmm", "(input: object, mat2: object) -> Tensor", "The products of two batches of matrices.",
-     true},
-    {"mv", "(input: object, vec: object) -> Tensor", "The product of a matrix and a vector.", true},
+     true, false, Masks::taken},
+    {"mv", "(input: object, vec: object) -> Tensor", "The product of a matrix and a vector.", true,
+     false, Masks::taken},
     {"dot", "(input: object, tensor: object) -> Tensor",
-     "The sum of the products of two vectors' elements.", true},
+     "The sum of the products of two vectors' elements.", true, false, Masks::taken},
     {"outer", "(input: object, vec2: object) -> Tensor",
-     "The matrix of all products of two vectors' elements.", true},
+     "The matrix of all products of two vectors' elements.", true, false, Masks::taken},
     {"linear", "(input: object, weight: object, bias: object = None) -> Tensor",
-     "The last dim multiplied by the transpose of a weight matrix, plus a bias.", true},
+     "The last dim multiplied by the transpose of a weight matrix, plus a bias.", true, false,
+     Masks::taken},
 };
 
 }  // namespace loup::ops

@@ -24,13 +24,13 @@ LOUP_EXPORT void lerp_(Tensor& a, const Operand& b, const Operand& weight);
 
 inline constexpr Function select_functions[] = {
     {"where", "(condition: object, input: object, other: object) -> Tensor",
-     "Choose input where the condition is true, other elsewhere.", true},
+     "Choose input where the condition is true, other elsewhere.", true, false, Masks::taken},
     {"clamp", "(input: object, min: object = None, max: object = None) -> Tensor",
-     "Move the elements into [min, max]; NaN stays.", true, true},
+     "Move the elements into [min, max]; NaN stays.", true, true, Masks::taken},
     {"clip", "(input: object, min: object = None, max: object = None) -> Tensor",
-     "The same as clamp.", true, true},
+     "The same as clamp.", true, true, Masks::taken},
     {"lerp", "(input: object, end: object, weight: object) -> Tensor",
-     "input + weight (end - input), exact at both ends.", true, true},
+     "input + weight (end - input), exact at both ends.", true, true, Masks::taken},
 };
 
 }  // namespace loup::ops

@@ -28,15 +28,17 @@ inline constexpr Function sort_functions[] = {
      "None = None) -> tuple[Tensor, Tensor]",
      "The elements of one dim in order, and where they stood; equal ones keep their order, NaN is "
      "the greatest.",
-     true},
+     true, false, Masks::taken},
     {"argsort",
      "(input: object, dim: int = -1, descending: bool = False, stable: bool = True, *, axis: int | "
      "None = None) -> Tensor",
-     "The indices that sort one dim; equal elements keep their order, NaN is the greatest."},
+     "The indices that sort one dim; equal elements keep their order, NaN is the greatest.", false,
+     false, Masks::taken},
     {"topk",
      "(input: object, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> "
      "tuple[Tensor, Tensor]",
-     "The largest or smallest elements of one dim in order, and where they stood.", true},
+     "The largest or smallest elements of one dim in order, and where they stood.", true, false,
+     Masks::taken},
 };
 
 }  // namespace loup::ops

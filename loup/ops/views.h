@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "loup/ops/function.h"
 #include "loup/tensor/tensor.h"
 
 // Views that share their elements with x, and carry gradients back to it. Arguments and errors are
@@ -34,5 +35,30 @@ LOUP_EXPORT Tensor view(const Tensor& x, const Shape& shape);
 LOUP_EXPORT Tensor reshape(const Tensor& x, const Shape& shape);
 /// Dims `first` to `last` as one.
 LOUP_EXPORT Tensor flatten(const Tensor& x, std::int64_t first = 0, std::int64_t last = -1);
+
+inline constexpr Function view_functions[] = {
+    {"transpose", "(input: object, dim0: int, dim1: int) -> Tensor",
+     "A view with two dims swapped.", true, false, Masks::alike},
+    {"permute", "(input: object, *dims: int | collections.abc.Sequence[int]) -> Tensor",
+     "A view with the dims in another order.", true, false, Masks::alike},
+    {"squeeze", "(input: object, dim: int | collections.abc.Sequence[int] | None = None) -> Tensor",
+     "A view without dims of size 1.", true, false, Masks::alike},
+    {"unsqueeze", "(input: object, dim: int) -> Tensor", "A view with one more dim, of size 1.",
+     true, false, Masks::alike},
+    {"narrow", "(input: object, dim: int, start: int, length: int) -> Tensor",
+     "A view of a range of one dim.", true, false, Masks::alike},
+    {"select", "(input: object, dim: int, index: int) -> Tensor",
+     "A view of one element of one dim, which disappears.", true, false, Masks::alike},
+    {"expand", "(input: object, *shape: int | collections.abc.Sequence[int]) -> Tensor",
+     "A view that repeats dims of size 1; -1 keeps a size.", true, false, Masks::alike},
+    {"broadcast_to", "(input: object, shape: int | collections.abc.Sequence[int]) -> Tensor",
+     "A view repeated to a shape.", true, false, Masks::alike},
+    {"view", "(input: object, *shape: int | collections.abc.Sequence[int]) -> Tensor",
+     "Another shape over the same elements, never a copy.", true, false, Masks::alike},
+    {"reshape", "(input: object, *shape: int | collections.abc.Sequence[int]) -> Tensor",
+     "Another shape over the same elements, a view where possible.", true, false, Masks::alike},
+    {"flatten", "(input: object, start_dim: int = 0, end_dim: int = -1) -> Tensor",
+     "Make dims one, as a view where possible.", true, false, Masks::alike},
+};
 
 }  // namespace loup::ops

@@ -12,7 +12,7 @@ from loup._loup import *  # noqa: F403  (every operator and dtype; the list is t
 from loup._loup import version as __version__
 from loup.autograd import enable_grad, no_grad, set_grad_enabled
 from loup.creation import ones, ones_like, zeros, zeros_like
-from loup.masked import is_masked_tensor, masked_tensor
+from loup.masked import is_masked_tensor, masked_tensor, strict_masks
 from loup.shm import from_file
 
 # Not part of the interface: for tests, or under another name.
@@ -35,6 +35,7 @@ _private = {
     "shm_list",
     "shm_remove",
     "shm_sweep",
+    "switch_strict_masks",
     "tensor_from_bytes",
     "tensor_from_handle",
     "tensor_handle",
@@ -42,6 +43,7 @@ _private = {
 }
 
 __all__ = ["__version__", "autograd", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ += ["strict_masks"]
 __all__ += ["from_file", "shm"]
 __all__ += ["enable_grad", "no_grad", "set_grad_enabled"]
 __all__ += ["ones", "ones_like", "zeros", "zeros_like"]

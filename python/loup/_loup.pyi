@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 import os
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import loup.shm
 
@@ -136,42 +136,13 @@ class Tensor:
 
     def __repr__(self) -> str: ...
 
-    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Swap two dims."""
-
-    def permute(self, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
-        """Reorder the dims."""
-
-    def reshape(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
-        """Another shape over the same elements, as a view where possible."""
-
-    def view(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
-        """Another shape over the same elements, never a copy."""
-
-    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
-        """Make dims one."""
-
-    def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
-        """Drop dims of size 1."""
-
-    def unsqueeze(self, dim: builtins.int) -> Tensor:
-        """Insert a dim of size 1."""
-
-    def expand(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
-        """Repeat dims of size 1 without a copy; -1 keeps a size."""
-
-    def broadcast_to(self, shape: builtins.int | Sequence[builtins.int]) -> Tensor:
-        """Repeat to a shape without a copy."""
-
-    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
-        """A range of one dim."""
-
-    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
-        """One element of one dim, which disappears."""
-
     @property
     def T(self) -> Tensor:
         """The dims in reverse order."""
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dims swapped."""
 
     def __getitem__(self, key: Any) -> Tensor: ...
 
@@ -1187,6 +1158,39 @@ class Tensor:
     def triu(self, diagonal: builtins.int = 0) -> Tensor:
         """The upper triangle of the last two dims; zeros below."""
 
+    def permute(self, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """A view with the dims in another order."""
+
+    def reshape(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """Another shape over the same elements, a view where possible."""
+
+    def view(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """Another shape over the same elements, never a copy."""
+
+    def expand(self, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """A view that repeats dims of size 1; -1 keeps a size."""
+
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """A view with two dims swapped."""
+
+    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+        """Make dims one, as a view where possible."""
+
+    def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """A view without dims of size 1."""
+
+    def unsqueeze(self, dim: builtins.int) -> Tensor:
+        """A view with one more dim, of size 1."""
+
+    def broadcast_to(self, shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+        """A view repeated to a shape."""
+
+    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
+        """A view of a range of one dim."""
+
+    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
+        """A view of one element of one dim, which disappears."""
+
     def rand_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
         """Numbers uniform in [0, 1) with the shape of input."""
 
@@ -1310,625 +1314,6 @@ class Tensor:
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-class HookHandle:
-    """What register_hook returns."""
-
-    def remove(self) -> None:
-        """Take the hook away."""
-
-    def __enter__(self) -> HookHandle: ...
-
-    def __exit__(self, *args: object) -> None: ...
-
-def is_grad_enabled() -> builtins.bool:
-    """Whether operations are recorded for gradients now."""
-
-def autograd_record(records: builtins.bool) -> builtins.bool:
-    """Switch recording on or off; returns what it was."""
-
-def autograd_backward(tensors: object, grad_tensors: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, inputs: object) -> None: ...
-
-def autograd_grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, allow_unused: builtins.bool) -> tuple[Tensor | None, ...]: ...
-
-def tensor(data: object, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
-    """A tensor with a copy of data: an array, a number or nested lists."""
-
-def asarray(obj: object, dtype: object = None) -> Tensor:
-    """A tensor that shares the memory of obj where that is possible."""
-
-def from_dlpack(obj: object) -> Tensor:
-    """A tensor that shares the memory of an object with __dlpack__."""
-
-def empty(shape: builtins.int | Sequence[builtins.int], dtype: object = None) -> Tensor:
-    """Uninitialised elements."""
-
-def full(shape: builtins.int | Sequence[builtins.int], fill_value: builtins.float, dtype: object = None) -> Tensor:
-    """One value everywhere."""
-
-def full_like(input: object, fill_value: builtins.float, dtype: object = None) -> Tensor: ...
-
-def empty_like(input: object, dtype: object = None) -> Tensor: ...
-
-def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float = 1, dtype: object = None) -> Tensor:
-    """Evenly spaced values: arange(stop) or arange(start, stop, step)."""
-
-def abs(input: object) -> Tensor:
-    """Absolute value."""
-
-def absolute(input: object) -> Tensor:
-    """Absolute value."""
-
-def acos(input: object) -> Tensor:
-    """Inverse cosine."""
-
-def arccos(input: object) -> Tensor:
-    """Inverse cosine."""
-
-def acosh(input: object) -> Tensor:
-    """Inverse hyperbolic cosine."""
-
-def arccosh(input: object) -> Tensor:
-    """Inverse hyperbolic cosine."""
-
-def angle(input: object) -> Tensor:
-    """0 for positive numbers, pi for negative ones."""
-
-def asin(input: object) -> Tensor:
-    """Inverse sine."""
-
-def arcsin(input: object) -> Tensor:
-    """Inverse sine."""
-
-def asinh(input: object) -> Tensor:
-    """Inverse hyperbolic sine."""
-
-def arcsinh(input: object) -> Tensor:
-    """Inverse hyperbolic sine."""
-
-def atan(input: object) -> Tensor:
-    """Inverse tangent."""
-
-def arctan(input: object) -> Tensor:
-    """Inverse tangent."""
-
-def atanh(input: object) -> Tensor:
-    """Inverse hyperbolic tangent."""
-
-def arctanh(input: object) -> Tensor:
-    """Inverse hyperbolic tangent."""
-
-def bitwise_not(input: object) -> Tensor:
-    """Every bit turned; of bool, not."""
-
-def ceil(input: object) -> Tensor:
-    """The next integer above."""
-
-def conj_physical(input: object) -> Tensor:
-    """Complex conjugate: of real numbers, the number itself."""
-
-def cos(input: object) -> Tensor:
-    """Cosine."""
-
-def cosh(input: object) -> Tensor:
-    """Hyperbolic cosine."""
-
-def deg2rad(input: object) -> Tensor:
-    """Degrees to radians."""
-
-def digamma(input: object) -> Tensor:
-    """Logarithmic derivative of the gamma function."""
-
-def erf(input: object) -> Tensor:
-    """Error function."""
-
-def erfc(input: object) -> Tensor:
-    """1 - erf(x), exact for large x."""
-
-def erfinv(input: object) -> Tensor:
-    """Inverse of the error function."""
-
-def exp(input: object) -> Tensor:
-    """Exponential."""
-
-def exp2(input: object) -> Tensor:
-    """2 to the power of x."""
-
-def expm1(input: object) -> Tensor:
-    """exp(x) - 1, exact for small x."""
-
-def floor(input: object) -> Tensor:
-    """The next integer below."""
-
-def frac(input: object) -> Tensor:
-    """The part after the point, with the sign of x."""
-
-def gelu(input: object, approximate: str = 'none') -> Tensor:
-    """
-    x times the probability that a normal number is below x, exactly or approximated by tanh.
-    """
-
-def i0(input: object) -> Tensor:
-    """Modified Bessel function of the first kind, order 0."""
-
-def i1(input: object) -> Tensor:
-    """Modified Bessel function of the first kind, order 1."""
-
-def isfinite(input: object) -> Tensor:
-    """Neither NaN nor infinite."""
-
-def isinf(input: object) -> Tensor:
-    """Infinite."""
-
-def isnan(input: object) -> Tensor:
-    """Not a number."""
-
-def lgamma(input: object) -> Tensor:
-    """Logarithm of the absolute value of the gamma function."""
-
-def log(input: object) -> Tensor:
-    """Natural logarithm."""
-
-def log10(input: object) -> Tensor:
-    """Logarithm to base 10."""
-
-def log1p(input: object) -> Tensor:
-    """log(1 + x), exact for small x."""
-
-def log2(input: object) -> Tensor:
-    """Logarithm to base 2."""
-
-def logical_not(input: object) -> Tensor:
-    """True where x is 0."""
-
-def logit(input: object, eps: builtins.float | None = None) -> Tensor:
-    """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
-
-def nan_to_num(input: object, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
-    """
-    NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
-    """
-
-def neg(input: object) -> Tensor:
-    """-x."""
-
-def negative(input: object) -> Tensor:
-    """-x."""
-
-def polygamma(input: object, n: builtins.int = 0) -> Tensor:
-    """Derivative n of digamma."""
-
-def positive(input: object) -> Tensor:
-    """+x."""
-
-def rad2deg(input: object) -> Tensor:
-    """Radians to degrees."""
-
-def reciprocal(input: object) -> Tensor:
-    """1 / x."""
-
-def relu(input: object) -> Tensor:
-    """x where it is positive, 0 elsewhere."""
-
-def round(input: object, decimals: builtins.int = 0) -> Tensor:
-    """The nearest number with so many decimals; halves go to the even one."""
-
-def rsqrt(input: object) -> Tensor:
-    """1 / sqrt(x)."""
-
-def sigmoid(input: object) -> Tensor:
-    """1 / (1 + exp(-x))."""
-
-def sign(input: object) -> Tensor:
-    """-1, 0 or 1."""
-
-def sgn(input: object) -> Tensor:
-    """-1, 0 or 1."""
-
-def signbit(input: object) -> Tensor:
-    """True where the sign is set, -0 included."""
-
-def silu(input: object) -> Tensor:
-    """x sigmoid(x)."""
-
-def sin(input: object) -> Tensor:
-    """Sine."""
-
-def sinc(input: object) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0."""
-
-def sinh(input: object) -> Tensor:
-    """Hyperbolic sine."""
-
-def softplus(input: object, beta: builtins.float = 1, threshold: builtins.float = 20) -> Tensor:
-    """
-    log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
-    """
-
-def sqrt(input: object) -> Tensor:
-    """Square root."""
-
-def square(input: object) -> Tensor:
-    """x x."""
-
-def tan(input: object) -> Tensor:
-    """Tangent."""
-
-def tanh(input: object) -> Tensor:
-    """Hyperbolic tangent."""
-
-def trunc(input: object) -> Tensor:
-    """The next integer towards 0."""
-
-def fix(input: object) -> Tensor:
-    """The next integer towards 0."""
-
-def add(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
-    """x + y."""
-
-def atan2(input: object, other: object) -> Tensor:
-    """The angle of the point (y, x), in all four quadrants."""
-
-def arctan2(input: object, other: object) -> Tensor:
-    """The angle of the point (y, x), in all four quadrants."""
-
-def bitwise_and(input: object, other: object) -> Tensor:
-    """Bits set in both."""
-
-def bitwise_left_shift(input: object, other: object) -> Tensor:
-    """Bits of x moved up by y places."""
-
-def bitwise_or(input: object, other: object) -> Tensor:
-    """Bits set in one or both."""
-
-def bitwise_right_shift(input: object, other: object) -> Tensor:
-    """Bits of x moved down by y places, the sign kept."""
-
-def bitwise_xor(input: object, other: object) -> Tensor:
-    """Bits set in one of both."""
-
-def div(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
-    """x / y."""
-
-def divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
-    """x / y."""
-
-def true_divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
-    """x / y."""
-
-def eq(input: object, other: object) -> Tensor:
-    """x == y."""
-
-def equal_to(input: object, other: object) -> Tensor:
-    """x == y."""
-
-def floor_divide(input: object, other: object) -> Tensor:
-    """The integer below x / y."""
-
-def fmax(input: object, other: object) -> Tensor:
-    """The larger number; NaN only where both are."""
-
-def fmin(input: object, other: object) -> Tensor:
-    """The smaller number; NaN only where both are."""
-
-def fmod(input: object, other: object) -> Tensor:
-    """The rest of x / y, with the sign of x."""
-
-def ge(input: object, other: object) -> Tensor:
-    """x >= y."""
-
-def greater_equal(input: object, other: object) -> Tensor:
-    """x >= y."""
-
-def gt(input: object, other: object) -> Tensor:
-    """x > y."""
-
-def greater(input: object, other: object) -> Tensor:
-    """x > y."""
-
-def le(input: object, other: object) -> Tensor:
-    """x <= y."""
-
-def less_equal(input: object, other: object) -> Tensor:
-    """x <= y."""
-
-def logaddexp(input: object, other: object) -> Tensor:
-    """log(exp(x) + exp(y))."""
-
-def logaddexp2(input: object, other: object) -> Tensor:
-    """log2(2^x + 2^y)."""
-
-def logical_and(input: object, other: object) -> Tensor:
-    """True where both are other than 0."""
-
-def logical_or(input: object, other: object) -> Tensor:
-    """True where one is other than 0."""
-
-def logical_xor(input: object, other: object) -> Tensor:
-    """True where exactly one is other than 0."""
-
-def lt(input: object, other: object) -> Tensor:
-    """x < y."""
-
-def less(input: object, other: object) -> Tensor:
-    """x < y."""
-
-def maximum(input: object, other: object) -> Tensor:
-    """The larger number; NaN where one is."""
-
-def minimum(input: object, other: object) -> Tensor:
-    """The smaller number; NaN where one is."""
-
-def mul(input: object, other: object) -> Tensor:
-    """x y."""
-
-def multiply(input: object, other: object) -> Tensor:
-    """x y."""
-
-def ne(input: object, other: object) -> Tensor:
-    """x != y."""
-
-def not_equal(input: object, other: object) -> Tensor:
-    """x != y."""
-
-def nextafter(input: object, other: object) -> Tensor:
-    """The next number after x, towards y."""
-
-def pow(input: object, other: object) -> Tensor:
-    """x to the power of y."""
-
-def remainder(input: object, other: object) -> Tensor:
-    """The rest of x / y, with the sign of y."""
-
-def sub(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
-    """x - y."""
-
-def subtract(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
-    """x - y."""
-
-def trunc_divide(input: object, other: object) -> Tensor:
-    """The integer next to x / y, towards 0."""
-
-def where(condition: object, input: object, other: object) -> Tensor:
-    """Choose input where the condition is true, other elsewhere."""
-
-def clamp(input: object, min: object = None, max: object = None) -> Tensor:
-    """Move the elements into [min, max]; NaN stays."""
-
-def clip(input: object, min: object = None, max: object = None) -> Tensor:
-    """The same as clamp."""
-
-def lerp(input: object, end: object, weight: object) -> Tensor:
-    """input + weight (end - input), exact at both ends."""
-
-def equal(input: object, other: object) -> builtins.bool:
-    """Whether both have one shape and equal elements."""
-
-def isclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
-    """True where the elements differ by at most atol + rtol abs(other)."""
-
-def allclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
-    """Whether all elements differ by at most atol + rtol abs(other)."""
-
-def matmul(input: object, other: object) -> Tensor:
-    """
-    The product of matrices or vectors; leading dims are a batch and broadcast.
-    """
-
-def mm(input: object, mat2: object) -> Tensor:
-    """The product of two matrices."""
-
-def bmm(input: object, mat2: object) -> Tensor:
-    """The products of two batches of matrices."""
-
-def mv(input: object, vec: object) -> Tensor:
-    """The product of a matrix and a vector."""
-
-def dot(input: object, tensor: object) -> Tensor:
-    """The sum of the products of two vectors' elements."""
-
-def outer(input: object, vec2: object) -> Tensor:
-    """The matrix of all products of two vectors' elements."""
-
-def linear(input: object, weight: object, bias: object = None) -> Tensor:
-    """
-    The last dim multiplied by the transpose of a weight matrix, plus a bias.
-    """
-
-def einsum(equation: str, *operands: object) -> Tensor:
-    """Sums of products by Einstein's convention."""
-
-def index_select(input: object, dim: builtins.int, index: object) -> Tensor:
-    """The slices of one dim that a vector of indices names."""
-
-def gather(input: object, dim: builtins.int, index: object) -> Tensor:
-    """Elements whose place along one dim is given for each."""
-
-def take_along_dim(input: object, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
-    """The same as gather, with broadcasting."""
-
-def scatter(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
-    """Write elements to places along one dim that are given for each."""
-
-def scatter_add(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
-    """Add elements to places along one dim that are given for each."""
-
-def index_add(input: object, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
-    """Add slices to those that a vector of indices names."""
-
-def index_copy(input: object, dim: builtins.int, index: object, source: object) -> Tensor:
-    """Write slices in place of those that a vector of indices names."""
-
-def index_fill(input: object, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
-    """Write one value into the slices that a vector of indices names."""
-
-def masked_select(input: object, mask: object) -> Tensor:
-    """The elements where a mask is true, as a vector."""
-
-def masked_fill(input: object, mask: object, value: object) -> Tensor:
-    """Write one value where a mask is true."""
-
-def nonzero(input: object, *, as_tuple: builtins.bool = False) -> Any:
-    """
-    The indices of the elements that are not 0, as rows or as a vector for each dim.
-    """
-
-def sort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[Tensor, Tensor]:
-    """
-    The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
-    """
-
-def argsort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
-    """
-    The indices that sort one dim; equal elements keep their order, NaN is the greatest.
-    """
-
-def topk(input: object, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[Tensor, Tensor]:
-    """
-    The largest or smallest elements of one dim in order, and where they stood.
-    """
-
-def unique(input: object, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Any:
-    """
-    The different elements, or slices of one dim, in order; which of them each one is, and how many there are of each.
-    """
-
-def searchsorted(sorted_sequence: object, values: object, *, right: builtins.bool = False, side: str | None = None, out_int32: builtins.bool = False) -> Tensor:
-    """Where values would be put into sorted sequences to keep them sorted."""
-
-def bucketize(input: object, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> Tensor:
-    """Between which of the sorted boundaries each element lies."""
-
-def cat(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor:
-    """Join tensors along one dim."""
-
-def stack(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor:
-    """Join tensors of one shape along a new dim."""
-
-def hstack(tensors: Sequence[object]) -> Tensor:
-    """Join tensors column by column."""
-
-def vstack(tensors: Sequence[object]) -> Tensor:
-    """Join tensors row by row."""
-
-def split(input: object, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[Tensor, ...]:
-    """Views of parts of one size, or of a list of sizes, of one dim."""
-
-def chunk(input: object, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-    """Views of at most so many parts of one dim."""
-
-def unbind(input: object, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-    """Views of the elements of one dim, which disappears."""
-
-def movedim(input: object, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
-    """A view with dims moved to other places."""
-
-def swapaxes(input: object, axis0: builtins.int, axis1: builtins.int) -> Tensor:
-    """A view with two dims swapped."""
-
-def unflatten(input: object, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
-    """Cut a dim into several."""
-
-def diagonal(input: object, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
-    """A view of the diagonal of two dims, as the last dim."""
-
-def meshgrid(*tensors: object, indexing: str = 'ij') -> tuple[Tensor, ...]:
-    """Views of vectors repeated over the grid of all of them."""
-
-def flip(input: object, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
-    """Reverse the order of the elements along dims."""
-
-def roll(input: object, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
-    """
-    Move the elements along dims; what leaves at one end enters at the other.
-    """
-
-def repeat(input: object, *repeats: builtins.int | Sequence[builtins.int]) -> Tensor:
-    """Put copies of a tensor side by side."""
-
-def tile(input: object, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
-    """Put copies of a tensor side by side; missing repeats are 1."""
-
-def repeat_interleave(input: object, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
-    """Repeat every element, in a row."""
-
-def tril(input: object, diagonal: builtins.int = 0) -> Tensor:
-    """The lower triangle of the last two dims; zeros above."""
-
-def triu(input: object, diagonal: builtins.int = 0) -> Tensor:
-    """The upper triangle of the last two dims; zeros below."""
-
-class Generator:
-    """
-    A source of random numbers: a seed, and how much of its sequence has been used.
-    """
-
-    def __init__(self, seed: builtins.int | None = None) -> None: ...
-
-    def manual_seed(self, seed: builtins.int) -> Generator:
-        """Begin the sequence of a seed."""
-
-    def seed(self) -> builtins.int:
-        """Begin the sequence of a seed from the operating system, and return it."""
-
-    def initial_seed(self) -> builtins.int:
-        """The seed."""
-
-    def get_state(self) -> tuple[builtins.int, builtins.int]:
-        """
-        Everything there is to save: the seed, and how much of the sequence has been used.
-        """
-
-    def set_state(self, state: tuple[builtins.int, builtins.int]) -> Generator:
-        """Continue where another generator was when it gave this state."""
-
-    def __getstate__(self) -> tuple[builtins.int, builtins.int]: ...
-
-    def __setstate__(self, state: tuple[builtins.int, builtins.int]) -> None: ...
-
-    def __repr__(self) -> str: ...
-
-default_generator: Generator = ...
-
-def manual_seed(seed: builtins.int) -> None:
-    """Begin the sequence of a seed, for calls that are given no generator."""
-
-def rand(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
-    """Numbers uniform in [0, 1)."""
-
-def randn(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
-    """Standard normal numbers."""
-
-def rand_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
-    """Numbers uniform in [0, 1) with the shape of input."""
-
-def randn_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
-    """Standard normal numbers with the shape of input."""
-
-def normal(mean: object = 0.0, std: object = 1.0, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
-    """Normal numbers; mean and std may be tensors."""
-
-def randint(low: builtins.int, high: builtins.int | None = None, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
-    """
-    Integers in [low, high), or in [0, low): randint(10, (3,)) or randint(2, 10, (3,)).
-    """
-
-def randint_like(input: object, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
-    """Integers in [low, high) with the shape of input."""
-
-def bernoulli(input: object, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
-    """1 with the probabilities in input, or with probability p; otherwise 0."""
-
-def randperm(n: builtins.int, *, generator: Generator | None = None) -> Tensor:
-    """The integers 0, …, n - 1 in a random order."""
-
-def multinomial(input: object, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None) -> Tensor:
-    """Draw indices with probabilities proportional to the weights in input."""
-
-def dropout(input: object, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> Tensor:
-    """
-    Set elements to 0 with probability p and scale the others by 1 / (1 - p).
-    """
-
 class MaskedTensor:
     """Data and a mask that tells which elements count (True = counts)."""
 
@@ -1946,6 +1331,9 @@ class MaskedTensor:
     @property
     def shape(self) -> tuple[builtins.int, ...]: ...
 
+    def size(self, dim: builtins.int | None = None) -> Any:
+        """The shape, or the size of one dim."""
+
     @property
     def dtype(self) -> dtype: ...
 
@@ -1957,15 +1345,88 @@ class MaskedTensor:
     def numel(self) -> builtins.int:
         """Number of elements, masked ones included."""
 
+    def is_contiguous(self) -> builtins.bool:
+        """Whether data and mask are contiguous."""
+
+    def __len__(self) -> builtins.int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __iter__(self) -> Iterator[MaskedTensor]: ...
+
+    def __getitem__(self, key: Any) -> MaskedTensor:
+        """A view or copy of data and mask, by the rules of tensors."""
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """
+        Write elements; they count then, unless value is a MaskedTensor that says otherwise.
+        """
+
+    @property
+    def T(self) -> MaskedTensor:
+        """The dims in reverse order."""
+
+    @property
+    def mT(self) -> MaskedTensor:
+        """The last two dims swapped."""
+
+    def item(self) -> builtins.float | builtins.int | builtins.bool:
+        """The only element, if it counts."""
+
+    def tolist(self) -> Any:
+        """Nested Python lists, with None where the mask is False."""
+
+    def __float__(self) -> builtins.float: ...
+
+    def __int__(self) -> builtins.int: ...
+
+    def __bool__(self) -> builtins.bool: ...
+
+    def clone(self) -> MaskedTensor:
+        """Contiguous copies of data and mask."""
+
+    def contiguous(self) -> MaskedTensor:
+        """The tensor itself when contiguous, otherwise a copy."""
+
+    def to(self, dtype: object) -> MaskedTensor:
+        """The elements converted to another dtype."""
+
+    def __copy__(self) -> MaskedTensor:
+        """Another handle of the same elements."""
+
+    def __deepcopy__(self, memo: object) -> MaskedTensor: ...
+
+    def bool(self) -> MaskedTensor: ...
+
+    def int(self) -> MaskedTensor: ...
+
+    def long(self) -> MaskedTensor: ...
+
+    def half(self) -> MaskedTensor: ...
+
+    def bfloat16(self) -> MaskedTensor: ...
+
+    def float(self) -> MaskedTensor: ...
+
+    def double(self) -> MaskedTensor: ...
+
     @property
     def requires_grad(self) -> builtins.bool: ...
+
+    @property
+    def is_leaf(self) -> builtins.bool: ...
 
     @property
     def grad(self) -> MaskedTensor | None:
         """The gradient collected so far, or None."""
 
-    def backward(self) -> None:
-        """Add the gradient of this tensor to every leaf it was computed from."""
+    def detach(self) -> MaskedTensor:
+        """The same elements without a gradient record."""
+
+    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False) -> None:
+        """
+        Add the gradient of what counts in this tensor to every leaf it was computed from.
+        """
 
     def __dlpack__(self, **kwargs: object) -> NoReturn: ...
 
@@ -1973,7 +1434,904 @@ class MaskedTensor:
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn: ...
 
-    def __repr__(self) -> str: ...
+    __array_ufunc__: None = None
+
+    def abs(self) -> MaskedTensor:
+        """Absolute value."""
+
+    def abs_(self) -> MaskedTensor:
+        """Absolute value."""
+
+    def absolute(self) -> MaskedTensor:
+        """Absolute value."""
+
+    def absolute_(self) -> MaskedTensor:
+        """Absolute value."""
+
+    def acos(self) -> MaskedTensor:
+        """Inverse cosine."""
+
+    def acos_(self) -> MaskedTensor:
+        """Inverse cosine."""
+
+    def arccos(self) -> MaskedTensor:
+        """Inverse cosine."""
+
+    def arccos_(self) -> MaskedTensor:
+        """Inverse cosine."""
+
+    def acosh(self) -> MaskedTensor:
+        """Inverse hyperbolic cosine."""
+
+    def acosh_(self) -> MaskedTensor:
+        """Inverse hyperbolic cosine."""
+
+    def arccosh(self) -> MaskedTensor:
+        """Inverse hyperbolic cosine."""
+
+    def arccosh_(self) -> MaskedTensor:
+        """Inverse hyperbolic cosine."""
+
+    def angle(self) -> MaskedTensor:
+        """0 for positive numbers, pi for negative ones."""
+
+    def asin(self) -> MaskedTensor:
+        """Inverse sine."""
+
+    def asin_(self) -> MaskedTensor:
+        """Inverse sine."""
+
+    def arcsin(self) -> MaskedTensor:
+        """Inverse sine."""
+
+    def arcsin_(self) -> MaskedTensor:
+        """Inverse sine."""
+
+    def asinh(self) -> MaskedTensor:
+        """Inverse hyperbolic sine."""
+
+    def asinh_(self) -> MaskedTensor:
+        """Inverse hyperbolic sine."""
+
+    def arcsinh(self) -> MaskedTensor:
+        """Inverse hyperbolic sine."""
+
+    def arcsinh_(self) -> MaskedTensor:
+        """Inverse hyperbolic sine."""
+
+    def atan(self) -> MaskedTensor:
+        """Inverse tangent."""
+
+    def atan_(self) -> MaskedTensor:
+        """Inverse tangent."""
+
+    def arctan(self) -> MaskedTensor:
+        """Inverse tangent."""
+
+    def arctan_(self) -> MaskedTensor:
+        """Inverse tangent."""
+
+    def atanh(self) -> MaskedTensor:
+        """Inverse hyperbolic tangent."""
+
+    def atanh_(self) -> MaskedTensor:
+        """Inverse hyperbolic tangent."""
+
+    def arctanh(self) -> MaskedTensor:
+        """Inverse hyperbolic tangent."""
+
+    def arctanh_(self) -> MaskedTensor:
+        """Inverse hyperbolic tangent."""
+
+    def bitwise_not(self) -> MaskedTensor:
+        """Every bit turned; of bool, not."""
+
+    def bitwise_not_(self) -> MaskedTensor:
+        """Every bit turned; of bool, not."""
+
+    def ceil(self) -> MaskedTensor:
+        """The next integer above."""
+
+    def ceil_(self) -> MaskedTensor:
+        """The next integer above."""
+
+    def conj_physical(self) -> MaskedTensor:
+        """Complex conjugate: of real numbers, the number itself."""
+
+    def conj_physical_(self) -> MaskedTensor:
+        """Complex conjugate: of real numbers, the number itself."""
+
+    def cos(self) -> MaskedTensor:
+        """Cosine."""
+
+    def cos_(self) -> MaskedTensor:
+        """Cosine."""
+
+    def cosh(self) -> MaskedTensor:
+        """Hyperbolic cosine."""
+
+    def cosh_(self) -> MaskedTensor:
+        """Hyperbolic cosine."""
+
+    def deg2rad(self) -> MaskedTensor:
+        """Degrees to radians."""
+
+    def deg2rad_(self) -> MaskedTensor:
+        """Degrees to radians."""
+
+    def digamma(self) -> MaskedTensor:
+        """Logarithmic derivative of the gamma function."""
+
+    def digamma_(self) -> MaskedTensor:
+        """Logarithmic derivative of the gamma function."""
+
+    def erf(self) -> MaskedTensor:
+        """Error function."""
+
+    def erf_(self) -> MaskedTensor:
+        """Error function."""
+
+    def erfc(self) -> MaskedTensor:
+        """1 - erf(x), exact for large x."""
+
+    def erfc_(self) -> MaskedTensor:
+        """1 - erf(x), exact for large x."""
+
+    def erfinv(self) -> MaskedTensor:
+        """Inverse of the error function."""
+
+    def erfinv_(self) -> MaskedTensor:
+        """Inverse of the error function."""
+
+    def exp(self) -> MaskedTensor:
+        """Exponential."""
+
+    def exp_(self) -> MaskedTensor:
+        """Exponential."""
+
+    def exp2(self) -> MaskedTensor:
+        """2 to the power of x."""
+
+    def exp2_(self) -> MaskedTensor:
+        """2 to the power of x."""
+
+    def expm1(self) -> MaskedTensor:
+        """exp(x) - 1, exact for small x."""
+
+    def expm1_(self) -> MaskedTensor:
+        """exp(x) - 1, exact for small x."""
+
+    def floor(self) -> MaskedTensor:
+        """The next integer below."""
+
+    def floor_(self) -> MaskedTensor:
+        """The next integer below."""
+
+    def frac(self) -> MaskedTensor:
+        """The part after the point, with the sign of x."""
+
+    def frac_(self) -> MaskedTensor:
+        """The part after the point, with the sign of x."""
+
+    def gelu(self, approximate: str = 'none') -> MaskedTensor:
+        """
+        x times the probability that a normal number is below x, exactly or approximated by tanh.
+        """
+
+    def gelu_(self, approximate: str = 'none') -> MaskedTensor:
+        """
+        x times the probability that a normal number is below x, exactly or approximated by tanh.
+        """
+
+    def i0(self) -> MaskedTensor:
+        """Modified Bessel function of the first kind, order 0."""
+
+    def i0_(self) -> MaskedTensor:
+        """Modified Bessel function of the first kind, order 0."""
+
+    def i1(self) -> MaskedTensor:
+        """Modified Bessel function of the first kind, order 1."""
+
+    def i1_(self) -> MaskedTensor:
+        """Modified Bessel function of the first kind, order 1."""
+
+    def isfinite(self) -> MaskedTensor:
+        """Neither NaN nor infinite."""
+
+    def isinf(self) -> MaskedTensor:
+        """Infinite."""
+
+    def isnan(self) -> MaskedTensor:
+        """Not a number."""
+
+    def lgamma(self) -> MaskedTensor:
+        """Logarithm of the absolute value of the gamma function."""
+
+    def lgamma_(self) -> MaskedTensor:
+        """Logarithm of the absolute value of the gamma function."""
+
+    def log(self) -> MaskedTensor:
+        """Natural logarithm."""
+
+    def log_(self) -> MaskedTensor:
+        """Natural logarithm."""
+
+    def log10(self) -> MaskedTensor:
+        """Logarithm to base 10."""
+
+    def log10_(self) -> MaskedTensor:
+        """Logarithm to base 10."""
+
+    def log1p(self) -> MaskedTensor:
+        """log(1 + x), exact for small x."""
+
+    def log1p_(self) -> MaskedTensor:
+        """log(1 + x), exact for small x."""
+
+    def log2(self) -> MaskedTensor:
+        """Logarithm to base 2."""
+
+    def log2_(self) -> MaskedTensor:
+        """Logarithm to base 2."""
+
+    def logical_not(self) -> MaskedTensor:
+        """True where x is 0."""
+
+    def logical_not_(self) -> MaskedTensor:
+        """True where x is 0."""
+
+    def logit(self, eps: builtins.float | None = None) -> MaskedTensor:
+        """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+    def logit_(self, eps: builtins.float | None = None) -> MaskedTensor:
+        """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+    def nan_to_num(self, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> MaskedTensor:
+        """
+        NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+        """
+
+    def nan_to_num_(self, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> MaskedTensor:
+        """
+        NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+        """
+
+    def neg(self) -> MaskedTensor:
+        """-x."""
+
+    def neg_(self) -> MaskedTensor:
+        """-x."""
+
+    def negative(self) -> MaskedTensor:
+        """-x."""
+
+    def negative_(self) -> MaskedTensor:
+        """-x."""
+
+    def polygamma(self, n: builtins.int = 0) -> MaskedTensor:
+        """Derivative n of digamma."""
+
+    def polygamma_(self, n: builtins.int = 0) -> MaskedTensor:
+        """Derivative n of digamma."""
+
+    def positive(self) -> MaskedTensor:
+        """+x."""
+
+    def rad2deg(self) -> MaskedTensor:
+        """Radians to degrees."""
+
+    def rad2deg_(self) -> MaskedTensor:
+        """Radians to degrees."""
+
+    def reciprocal(self) -> MaskedTensor:
+        """1 / x."""
+
+    def reciprocal_(self) -> MaskedTensor:
+        """1 / x."""
+
+    def relu(self) -> MaskedTensor:
+        """x where it is positive, 0 elsewhere."""
+
+    def relu_(self) -> MaskedTensor:
+        """x where it is positive, 0 elsewhere."""
+
+    def round(self, decimals: builtins.int = 0) -> MaskedTensor:
+        """The nearest number with so many decimals; halves go to the even one."""
+
+    def round_(self, decimals: builtins.int = 0) -> MaskedTensor:
+        """The nearest number with so many decimals; halves go to the even one."""
+
+    def rsqrt(self) -> MaskedTensor:
+        """1 / sqrt(x)."""
+
+    def rsqrt_(self) -> MaskedTensor:
+        """1 / sqrt(x)."""
+
+    def sigmoid(self) -> MaskedTensor:
+        """1 / (1 + exp(-x))."""
+
+    def sigmoid_(self) -> MaskedTensor:
+        """1 / (1 + exp(-x))."""
+
+    def sign(self) -> MaskedTensor:
+        """-1, 0 or 1."""
+
+    def sign_(self) -> MaskedTensor:
+        """-1, 0 or 1."""
+
+    def sgn(self) -> MaskedTensor:
+        """-1, 0 or 1."""
+
+    def sgn_(self) -> MaskedTensor:
+        """-1, 0 or 1."""
+
+    def signbit(self) -> MaskedTensor:
+        """True where the sign is set, -0 included."""
+
+    def silu(self) -> MaskedTensor:
+        """x sigmoid(x)."""
+
+    def silu_(self) -> MaskedTensor:
+        """x sigmoid(x)."""
+
+    def sin(self) -> MaskedTensor:
+        """Sine."""
+
+    def sin_(self) -> MaskedTensor:
+        """Sine."""
+
+    def sinc(self) -> MaskedTensor:
+        """sin(pi x) / (pi x), 1 at 0."""
+
+    def sinc_(self) -> MaskedTensor:
+        """sin(pi x) / (pi x), 1 at 0."""
+
+    def sinh(self) -> MaskedTensor:
+        """Hyperbolic sine."""
+
+    def sinh_(self) -> MaskedTensor:
+        """Hyperbolic sine."""
+
+    def softplus(self, beta: builtins.float = 1, threshold: builtins.float = 20) -> MaskedTensor:
+        """
+        log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+        """
+
+    def softplus_(self, beta: builtins.float = 1, threshold: builtins.float = 20) -> MaskedTensor:
+        """
+        log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+        """
+
+    def sqrt(self) -> MaskedTensor:
+        """Square root."""
+
+    def sqrt_(self) -> MaskedTensor:
+        """Square root."""
+
+    def square(self) -> MaskedTensor:
+        """x x."""
+
+    def square_(self) -> MaskedTensor:
+        """x x."""
+
+    def tan(self) -> MaskedTensor:
+        """Tangent."""
+
+    def tan_(self) -> MaskedTensor:
+        """Tangent."""
+
+    def tanh(self) -> MaskedTensor:
+        """Hyperbolic tangent."""
+
+    def tanh_(self) -> MaskedTensor:
+        """Hyperbolic tangent."""
+
+    def trunc(self) -> MaskedTensor:
+        """The next integer towards 0."""
+
+    def trunc_(self) -> MaskedTensor:
+        """The next integer towards 0."""
+
+    def fix(self) -> MaskedTensor:
+        """The next integer towards 0."""
+
+    def fix_(self) -> MaskedTensor:
+        """The next integer towards 0."""
+
+    def add(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x + y."""
+
+    def add_(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x + y."""
+
+    def __add__(self, other: Any) -> MaskedTensor: ...
+
+    def __radd__(self, other: Any) -> MaskedTensor: ...
+
+    def __iadd__(self, other: Any) -> MaskedTensor: ...
+
+    def atan2(self, other: object) -> MaskedTensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def atan2_(self, other: object) -> MaskedTensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def arctan2(self, other: object) -> MaskedTensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def arctan2_(self, other: object) -> MaskedTensor:
+        """The angle of the point (y, x), in all four quadrants."""
+
+    def bitwise_and(self, other: object) -> MaskedTensor:
+        """Bits set in both."""
+
+    def bitwise_and_(self, other: object) -> MaskedTensor:
+        """Bits set in both."""
+
+    def __and__(self, other: Any) -> MaskedTensor: ...
+
+    def __rand__(self, other: Any) -> MaskedTensor: ...
+
+    def __iand__(self, other: Any) -> MaskedTensor: ...
+
+    def bitwise_left_shift(self, other: object) -> MaskedTensor:
+        """Bits of x moved up by y places."""
+
+    def bitwise_left_shift_(self, other: object) -> MaskedTensor:
+        """Bits of x moved up by y places."""
+
+    def __lshift__(self, other: Any) -> MaskedTensor: ...
+
+    def __rlshift__(self, other: Any) -> MaskedTensor: ...
+
+    def __ilshift__(self, other: Any) -> MaskedTensor: ...
+
+    def bitwise_or(self, other: object) -> MaskedTensor:
+        """Bits set in one or both."""
+
+    def bitwise_or_(self, other: object) -> MaskedTensor:
+        """Bits set in one or both."""
+
+    def __or__(self, other: Any) -> MaskedTensor: ...
+
+    def __ror__(self, other: Any) -> MaskedTensor: ...
+
+    def __ior__(self, other: Any) -> MaskedTensor: ...
+
+    def bitwise_right_shift(self, other: object) -> MaskedTensor:
+        """Bits of x moved down by y places, the sign kept."""
+
+    def bitwise_right_shift_(self, other: object) -> MaskedTensor:
+        """Bits of x moved down by y places, the sign kept."""
+
+    def __rshift__(self, other: Any) -> MaskedTensor: ...
+
+    def __rrshift__(self, other: Any) -> MaskedTensor: ...
+
+    def __irshift__(self, other: Any) -> MaskedTensor: ...
+
+    def bitwise_xor(self, other: object) -> MaskedTensor:
+        """Bits set in one of both."""
+
+    def bitwise_xor_(self, other: object) -> MaskedTensor:
+        """Bits set in one of both."""
+
+    def __xor__(self, other: Any) -> MaskedTensor: ...
+
+    def __rxor__(self, other: Any) -> MaskedTensor: ...
+
+    def __ixor__(self, other: Any) -> MaskedTensor: ...
+
+    def div(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def div_(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def divide(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def divide_(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def true_divide(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def true_divide_(self, other: object, *, rounding_mode: str | None = None) -> MaskedTensor:
+        """x / y."""
+
+    def __truediv__(self, other: Any) -> MaskedTensor: ...
+
+    def __rtruediv__(self, other: Any) -> MaskedTensor: ...
+
+    def __itruediv__(self, other: Any) -> MaskedTensor: ...
+
+    def eq(self, other: object) -> MaskedTensor:
+        """x == y."""
+
+    def eq_(self, other: object) -> MaskedTensor:
+        """x == y."""
+
+    def equal_to(self, other: object) -> MaskedTensor:
+        """x == y."""
+
+    def equal_to_(self, other: object) -> MaskedTensor:
+        """x == y."""
+
+    def __eq__(self, other: Any) -> Any: ...
+
+    def floor_divide(self, other: object) -> MaskedTensor:
+        """The integer below x / y."""
+
+    def floor_divide_(self, other: object) -> MaskedTensor:
+        """The integer below x / y."""
+
+    def __floordiv__(self, other: Any) -> MaskedTensor: ...
+
+    def __rfloordiv__(self, other: Any) -> MaskedTensor: ...
+
+    def __ifloordiv__(self, other: Any) -> MaskedTensor: ...
+
+    def fmax(self, other: object) -> MaskedTensor:
+        """The larger number; NaN only where both are."""
+
+    def fmin(self, other: object) -> MaskedTensor:
+        """The smaller number; NaN only where both are."""
+
+    def fmod(self, other: object) -> MaskedTensor:
+        """The rest of x / y, with the sign of x."""
+
+    def fmod_(self, other: object) -> MaskedTensor:
+        """The rest of x / y, with the sign of x."""
+
+    def ge(self, other: object) -> MaskedTensor:
+        """x >= y."""
+
+    def ge_(self, other: object) -> MaskedTensor:
+        """x >= y."""
+
+    def greater_equal(self, other: object) -> MaskedTensor:
+        """x >= y."""
+
+    def greater_equal_(self, other: object) -> MaskedTensor:
+        """x >= y."""
+
+    def __ge__(self, other: Any) -> Any: ...
+
+    def gt(self, other: object) -> MaskedTensor:
+        """x > y."""
+
+    def gt_(self, other: object) -> MaskedTensor:
+        """x > y."""
+
+    def greater(self, other: object) -> MaskedTensor:
+        """x > y."""
+
+    def greater_(self, other: object) -> MaskedTensor:
+        """x > y."""
+
+    def __gt__(self, other: Any) -> Any: ...
+
+    def le(self, other: object) -> MaskedTensor:
+        """x <= y."""
+
+    def le_(self, other: object) -> MaskedTensor:
+        """x <= y."""
+
+    def less_equal(self, other: object) -> MaskedTensor:
+        """x <= y."""
+
+    def less_equal_(self, other: object) -> MaskedTensor:
+        """x <= y."""
+
+    def __le__(self, other: Any) -> Any: ...
+
+    def logaddexp(self, other: object) -> MaskedTensor:
+        """log(exp(x) + exp(y))."""
+
+    def logaddexp2(self, other: object) -> MaskedTensor:
+        """log2(2^x + 2^y)."""
+
+    def logical_and(self, other: object) -> MaskedTensor:
+        """True where both are other than 0."""
+
+    def logical_and_(self, other: object) -> MaskedTensor:
+        """True where both are other than 0."""
+
+    def logical_or(self, other: object) -> MaskedTensor:
+        """True where one is other than 0."""
+
+    def logical_or_(self, other: object) -> MaskedTensor:
+        """True where one is other than 0."""
+
+    def logical_xor(self, other: object) -> MaskedTensor:
+        """True where exactly one is other than 0."""
+
+    def logical_xor_(self, other: object) -> MaskedTensor:
+        """True where exactly one is other than 0."""
+
+    def lt(self, other: object) -> MaskedTensor:
+        """x < y."""
+
+    def lt_(self, other: object) -> MaskedTensor:
+        """x < y."""
+
+    def less(self, other: object) -> MaskedTensor:
+        """x < y."""
+
+    def less_(self, other: object) -> MaskedTensor:
+        """x < y."""
+
+    def __lt__(self, other: Any) -> Any: ...
+
+    def maximum(self, other: object) -> MaskedTensor:
+        """The larger number; NaN where one is."""
+
+    def minimum(self, other: object) -> MaskedTensor:
+        """The smaller number; NaN where one is."""
+
+    def mul(self, other: object) -> MaskedTensor:
+        """x y."""
+
+    def mul_(self, other: object) -> MaskedTensor:
+        """x y."""
+
+    def multiply(self, other: object) -> MaskedTensor:
+        """x y."""
+
+    def multiply_(self, other: object) -> MaskedTensor:
+        """x y."""
+
+    def __mul__(self, other: Any) -> MaskedTensor: ...
+
+    def __rmul__(self, other: Any) -> MaskedTensor: ...
+
+    def __imul__(self, other: Any) -> MaskedTensor: ...
+
+    def ne(self, other: object) -> MaskedTensor:
+        """x != y."""
+
+    def ne_(self, other: object) -> MaskedTensor:
+        """x != y."""
+
+    def not_equal(self, other: object) -> MaskedTensor:
+        """x != y."""
+
+    def not_equal_(self, other: object) -> MaskedTensor:
+        """x != y."""
+
+    def __ne__(self, other: Any) -> Any: ...
+
+    def nextafter(self, other: object) -> MaskedTensor:
+        """The next number after x, towards y."""
+
+    def nextafter_(self, other: object) -> MaskedTensor:
+        """The next number after x, towards y."""
+
+    def pow(self, other: object) -> MaskedTensor:
+        """x to the power of y."""
+
+    def pow_(self, other: object) -> MaskedTensor:
+        """x to the power of y."""
+
+    def __pow__(self, other: Any) -> MaskedTensor: ...
+
+    def __rpow__(self, other: Any) -> MaskedTensor: ...
+
+    def __ipow__(self, other: Any) -> MaskedTensor: ...
+
+    def remainder(self, other: object) -> MaskedTensor:
+        """The rest of x / y, with the sign of y."""
+
+    def remainder_(self, other: object) -> MaskedTensor:
+        """The rest of x / y, with the sign of y."""
+
+    def __mod__(self, other: Any) -> MaskedTensor: ...
+
+    def __rmod__(self, other: Any) -> MaskedTensor: ...
+
+    def __imod__(self, other: Any) -> MaskedTensor: ...
+
+    def sub(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x - y."""
+
+    def sub_(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x - y."""
+
+    def subtract(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x - y."""
+
+    def subtract_(self, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor:
+        """x - y."""
+
+    def __sub__(self, other: Any) -> MaskedTensor: ...
+
+    def __rsub__(self, other: Any) -> MaskedTensor: ...
+
+    def __isub__(self, other: Any) -> MaskedTensor: ...
+
+    def trunc_divide(self, other: object) -> MaskedTensor:
+        """The integer next to x / y, towards 0."""
+
+    def trunc_divide_(self, other: object) -> MaskedTensor:
+        """The integer next to x / y, towards 0."""
+
+    def __neg__(self) -> MaskedTensor: ...
+
+    def __pos__(self) -> MaskedTensor: ...
+
+    def __abs__(self) -> MaskedTensor: ...
+
+    def __invert__(self) -> MaskedTensor: ...
+
+    def __hash__(self) -> builtins.int: ...
+
+    __array_priority__: builtins.int = 1000
+
+    def where(self, condition: object, other: object) -> MaskedTensor:
+        """This tensor where the condition is true, other elsewhere."""
+
+    def clamp(self, min: object = None, max: object = None) -> MaskedTensor:
+        """Move the elements into [min, max]; NaN stays."""
+
+    def clamp_(self, min: object = None, max: object = None) -> MaskedTensor:
+        """Move the elements into [min, max]; NaN stays."""
+
+    def clip(self, min: object = None, max: object = None) -> MaskedTensor:
+        """The same as clamp."""
+
+    def clip_(self, min: object = None, max: object = None) -> MaskedTensor:
+        """The same as clamp."""
+
+    def lerp(self, end: object, weight: object) -> MaskedTensor:
+        """input + weight (end - input), exact at both ends."""
+
+    def lerp_(self, end: object, weight: object) -> MaskedTensor:
+        """input + weight (end - input), exact at both ends."""
+
+    def equal(self, other: object) -> builtins.bool:
+        """Whether both have one shape and equal elements."""
+
+    def isclose(self, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> MaskedTensor:
+        """True where the elements differ by at most atol + rtol abs(other)."""
+
+    def allclose(self, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+        """Whether all elements differ by at most atol + rtol abs(other)."""
+
+    def matmul(self, other: object) -> MaskedTensor:
+        """
+        The product of matrices or vectors; leading dims are a batch and broadcast.
+        """
+
+    def mm(self, mat2: object) -> MaskedTensor:
+        """The product of two matrices."""
+
+    def bmm(self, mat2: object) -> MaskedTensor:
+        """The products of two batches of matrices."""
+
+    def mv(self, vec: object) -> MaskedTensor:
+        """The product of a matrix and a vector."""
+
+    def dot(self, tensor: object) -> MaskedTensor:
+        """The sum of the products of two vectors' elements."""
+
+    def outer(self, vec2: object) -> MaskedTensor:
+        """The matrix of all products of two vectors' elements."""
+
+    def linear(self, weight: object, bias: object = None) -> MaskedTensor:
+        """
+        The last dim multiplied by the transpose of a weight matrix, plus a bias.
+        """
+
+    def __matmul__(self, other: Any) -> MaskedTensor: ...
+
+    def __rmatmul__(self, other: Any) -> MaskedTensor: ...
+
+    def index_select(self, dim: builtins.int, index: object) -> MaskedTensor:
+        """The slices of one dim that a vector of indices names."""
+
+    def gather(self, dim: builtins.int, index: object) -> MaskedTensor:
+        """Elements whose place along one dim is given for each."""
+
+    def take_along_dim(self, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor:
+        """The same as gather, with broadcasting."""
+
+    def masked_select(self, mask: object) -> MaskedTensor:
+        """The elements where a mask is true, as a vector."""
+
+    def masked_fill(self, mask: object, value: object) -> MaskedTensor:
+        """Write one value where a mask is true."""
+
+    def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[MaskedTensor, MaskedTensor]:
+        """
+        The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
+        """
+
+    def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> MaskedTensor:
+        """
+        The indices that sort one dim; equal elements keep their order, NaN is the greatest.
+        """
+
+    def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[MaskedTensor, MaskedTensor]:
+        """
+        The largest or smallest elements of one dim in order, and where they stood.
+        """
+
+    def split(self, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[MaskedTensor, ...]:
+        """Views of parts of one size, or of a list of sizes, of one dim."""
+
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[MaskedTensor, ...]:
+        """Views of at most so many parts of one dim."""
+
+    def unbind(self, dim: builtins.int = 0) -> tuple[MaskedTensor, ...]:
+        """Views of the elements of one dim, which disappears."""
+
+    def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """A view with dims moved to other places."""
+
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> MaskedTensor:
+        """A view with two dims swapped."""
+
+    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> MaskedTensor:
+        """Cut a dim into several."""
+
+    def diagonal(self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> MaskedTensor:
+        """A view of the diagonal of two dims, as the last dim."""
+
+    def flip(self, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
+        """Reverse the order of the elements along dims."""
+
+    def roll(self, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
+        """
+        Move the elements along dims; what leaves at one end enters at the other.
+        """
+
+    def repeat(self, *repeats: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """Put copies of a tensor side by side."""
+
+    def tile(self, *dims: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """Put copies of a tensor side by side; missing repeats are 1."""
+
+    def repeat_interleave(self, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor:
+        """Repeat every element, in a row."""
+
+    def permute(self, *dims: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """A view with the dims in another order."""
+
+    def reshape(self, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """Another shape over the same elements, a view where possible."""
+
+    def view(self, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """Another shape over the same elements, never a copy."""
+
+    def expand(self, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """A view that repeats dims of size 1; -1 keeps a size."""
+
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> MaskedTensor:
+        """A view with two dims swapped."""
+
+    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> MaskedTensor:
+        """Make dims one, as a view where possible."""
+
+    def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor:
+        """A view without dims of size 1."""
+
+    def unsqueeze(self, dim: builtins.int) -> MaskedTensor:
+        """A view with one more dim, of size 1."""
+
+    def broadcast_to(self, shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
+        """A view repeated to a shape."""
+
+    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> MaskedTensor:
+        """A view of a range of one dim."""
+
+    def select(self, dim: builtins.int, index: builtins.int) -> MaskedTensor:
+        """A view of one element of one dim, which disappears."""
+
+    def dropout(self, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> MaskedTensor:
+        """
+        Set elements to 0 with probability p and scale the others by 1 / (1 - p).
+        """
 
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
@@ -2044,9 +2402,6 @@ class MaskedTensor:
     def cumprod(self, dim: builtins.int | None = None, *, dtype: object = None, mask: object = None, axis: builtins.int | None = None) -> MaskedTensor:
         """Running products of the elements that count."""
 
-    def logaddexp(self, other: object, *, dtype: object = None, other_mask: object = None) -> MaskedTensor:
-        """log(exp(x) + exp(y)) of what counts of the two."""
-
     def median(self, dim: builtins.int = -1, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int = -1, keepdims: builtins.bool = False) -> MaskedTensor:
         """The lower middle of the elements that count, when they are sorted."""
 
@@ -2070,6 +2425,1266 @@ class MaskedTensor:
 def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
     """
     A MaskedTensor that shares the memory of both and keeps the gradient record of data.
+    """
+
+def from_nan(input: object) -> MaskedTensor:
+    """A MaskedTensor in which NaN does not count."""
+
+def masked_invalid(input: object) -> MaskedTensor:
+    """A MaskedTensor in which neither NaN nor infinities count."""
+
+def masked_inside(input: object, v1: builtins.float, v2: builtins.float) -> MaskedTensor:
+    """A MaskedTensor in which what lies from v1 to v2 does not count."""
+
+def masked_outside(input: object, v1: builtins.float, v2: builtins.float) -> MaskedTensor:
+    """A MaskedTensor in which what lies below v1 or above v2 does not count."""
+
+def masked_where(condition: object, input: object) -> MaskedTensor:
+    """A MaskedTensor in which what the condition is true for does not count."""
+
+def masked_equal(input: object, value: builtins.float) -> MaskedTensor:
+    """A MaskedTensor in which elements equal to value do not count."""
+
+def lengths_to_mask(lengths: object, max_len: builtins.int | None = None) -> Tensor:
+    """
+    A mask with one more dim that is True at the first places of it, as many as lengths say.
+    """
+
+def switch_strict_masks(is_strict: builtins.bool) -> builtins.bool:
+    """
+    Whether operators of this thread want equal masks from now on; returns what it was.
+    """
+
+class HookHandle:
+    """What register_hook returns."""
+
+    def remove(self) -> None:
+        """Take the hook away."""
+
+    def __enter__(self) -> HookHandle: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
+def is_grad_enabled() -> builtins.bool:
+    """Whether operations are recorded for gradients now."""
+
+def autograd_record(records: builtins.bool) -> builtins.bool:
+    """Switch recording on or off; returns what it was."""
+
+def autograd_backward(tensors: object, grad_tensors: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, inputs: object) -> None: ...
+
+def autograd_grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, allow_unused: builtins.bool) -> tuple[Tensor | None, ...]: ...
+
+def tensor(data: object, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+    """A tensor with a copy of data: an array, a number or nested lists."""
+
+def asarray(obj: object, dtype: object = None) -> Tensor:
+    """A tensor that shares the memory of obj where that is possible."""
+
+def from_dlpack(obj: object) -> Tensor:
+    """A tensor that shares the memory of an object with __dlpack__."""
+
+def empty(shape: builtins.int | Sequence[builtins.int], dtype: object = None) -> Tensor:
+    """Uninitialised elements."""
+
+def full(shape: builtins.int | Sequence[builtins.int], fill_value: builtins.float, dtype: object = None) -> Tensor:
+    """One value everywhere."""
+
+def full_like(input: object, fill_value: builtins.float, dtype: object = None) -> Tensor: ...
+
+def empty_like(input: object, dtype: object = None) -> Tensor: ...
+
+def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float = 1, dtype: object = None) -> Tensor:
+    """Evenly spaced values: arange(stop) or arange(start, stop, step)."""
+
+@overload
+def abs(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def abs(input: object) -> Tensor:
+    """Absolute value."""
+
+@overload
+def absolute(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def absolute(input: object) -> Tensor:
+    """Absolute value."""
+
+@overload
+def acos(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def acos(input: object) -> Tensor:
+    """Inverse cosine."""
+
+@overload
+def arccos(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arccos(input: object) -> Tensor:
+    """Inverse cosine."""
+
+@overload
+def acosh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def acosh(input: object) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+@overload
+def arccosh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arccosh(input: object) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+@overload
+def angle(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def angle(input: object) -> Tensor:
+    """0 for positive numbers, pi for negative ones."""
+
+@overload
+def asin(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def asin(input: object) -> Tensor:
+    """Inverse sine."""
+
+@overload
+def arcsin(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arcsin(input: object) -> Tensor:
+    """Inverse sine."""
+
+@overload
+def asinh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def asinh(input: object) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+@overload
+def arcsinh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arcsinh(input: object) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+@overload
+def atan(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def atan(input: object) -> Tensor:
+    """Inverse tangent."""
+
+@overload
+def arctan(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arctan(input: object) -> Tensor:
+    """Inverse tangent."""
+
+@overload
+def atanh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def atanh(input: object) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+@overload
+def arctanh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arctanh(input: object) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+@overload
+def bitwise_not(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_not(input: object) -> Tensor:
+    """Every bit turned; of bool, not."""
+
+@overload
+def ceil(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ceil(input: object) -> Tensor:
+    """The next integer above."""
+
+@overload
+def conj_physical(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def conj_physical(input: object) -> Tensor:
+    """Complex conjugate: of real numbers, the number itself."""
+
+@overload
+def cos(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def cos(input: object) -> Tensor:
+    """Cosine."""
+
+@overload
+def cosh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def cosh(input: object) -> Tensor:
+    """Hyperbolic cosine."""
+
+@overload
+def deg2rad(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def deg2rad(input: object) -> Tensor:
+    """Degrees to radians."""
+
+@overload
+def digamma(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def digamma(input: object) -> Tensor:
+    """Logarithmic derivative of the gamma function."""
+
+@overload
+def erf(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def erf(input: object) -> Tensor:
+    """Error function."""
+
+@overload
+def erfc(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def erfc(input: object) -> Tensor:
+    """1 - erf(x), exact for large x."""
+
+@overload
+def erfinv(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def erfinv(input: object) -> Tensor:
+    """Inverse of the error function."""
+
+@overload
+def exp(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def exp(input: object) -> Tensor:
+    """Exponential."""
+
+@overload
+def exp2(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def exp2(input: object) -> Tensor:
+    """2 to the power of x."""
+
+@overload
+def expm1(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def expm1(input: object) -> Tensor:
+    """exp(x) - 1, exact for small x."""
+
+@overload
+def floor(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def floor(input: object) -> Tensor:
+    """The next integer below."""
+
+@overload
+def frac(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def frac(input: object) -> Tensor:
+    """The part after the point, with the sign of x."""
+
+@overload
+def gelu(input: MaskedTensor, approximate: str = 'none') -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def gelu(input: object, approximate: str = 'none') -> Tensor:
+    """
+    x times the probability that a normal number is below x, exactly or approximated by tanh.
+    """
+
+@overload
+def i0(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def i0(input: object) -> Tensor:
+    """Modified Bessel function of the first kind, order 0."""
+
+@overload
+def i1(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def i1(input: object) -> Tensor:
+    """Modified Bessel function of the first kind, order 1."""
+
+@overload
+def isfinite(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def isfinite(input: object) -> Tensor:
+    """Neither NaN nor infinite."""
+
+@overload
+def isinf(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def isinf(input: object) -> Tensor:
+    """Infinite."""
+
+@overload
+def isnan(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def isnan(input: object) -> Tensor:
+    """Not a number."""
+
+@overload
+def lgamma(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lgamma(input: object) -> Tensor:
+    """Logarithm of the absolute value of the gamma function."""
+
+@overload
+def log(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def log(input: object) -> Tensor:
+    """Natural logarithm."""
+
+@overload
+def log10(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def log10(input: object) -> Tensor:
+    """Logarithm to base 10."""
+
+@overload
+def log1p(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def log1p(input: object) -> Tensor:
+    """log(1 + x), exact for small x."""
+
+@overload
+def log2(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def log2(input: object) -> Tensor:
+    """Logarithm to base 2."""
+
+@overload
+def logical_not(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_not(input: object) -> Tensor:
+    """True where x is 0."""
+
+@overload
+def logit(input: MaskedTensor, eps: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logit(input: object, eps: builtins.float | None = None) -> Tensor:
+    """log(x / (1 - x)); with eps, x is first moved into [eps, 1 - eps]."""
+
+@overload
+def nan_to_num(input: MaskedTensor, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def nan_to_num(input: object, nan: builtins.float = 0, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+    """
+    NaN and infinities replaced: by nan, and by posinf and neginf or else the largest numbers of the dtype.
+    """
+
+@overload
+def neg(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def neg(input: object) -> Tensor:
+    """-x."""
+
+@overload
+def negative(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def negative(input: object) -> Tensor:
+    """-x."""
+
+@overload
+def polygamma(input: MaskedTensor, n: builtins.int = 0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def polygamma(input: object, n: builtins.int = 0) -> Tensor:
+    """Derivative n of digamma."""
+
+@overload
+def positive(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def positive(input: object) -> Tensor:
+    """+x."""
+
+@overload
+def rad2deg(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def rad2deg(input: object) -> Tensor:
+    """Radians to degrees."""
+
+@overload
+def reciprocal(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def reciprocal(input: object) -> Tensor:
+    """1 / x."""
+
+@overload
+def relu(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def relu(input: object) -> Tensor:
+    """x where it is positive, 0 elsewhere."""
+
+@overload
+def round(input: MaskedTensor, decimals: builtins.int = 0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def round(input: object, decimals: builtins.int = 0) -> Tensor:
+    """The nearest number with so many decimals; halves go to the even one."""
+
+@overload
+def rsqrt(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def rsqrt(input: object) -> Tensor:
+    """1 / sqrt(x)."""
+
+@overload
+def sigmoid(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sigmoid(input: object) -> Tensor:
+    """1 / (1 + exp(-x))."""
+
+@overload
+def sign(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sign(input: object) -> Tensor:
+    """-1, 0 or 1."""
+
+@overload
+def sgn(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sgn(input: object) -> Tensor:
+    """-1, 0 or 1."""
+
+@overload
+def signbit(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def signbit(input: object) -> Tensor:
+    """True where the sign is set, -0 included."""
+
+@overload
+def silu(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def silu(input: object) -> Tensor:
+    """x sigmoid(x)."""
+
+@overload
+def sin(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sin(input: object) -> Tensor:
+    """Sine."""
+
+@overload
+def sinc(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sinc(input: object) -> Tensor:
+    """sin(pi x) / (pi x), 1 at 0."""
+
+@overload
+def sinh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sinh(input: object) -> Tensor:
+    """Hyperbolic sine."""
+
+@overload
+def softplus(input: MaskedTensor, beta: builtins.float = 1, threshold: builtins.float = 20) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def softplus(input: object, beta: builtins.float = 1, threshold: builtins.float = 20) -> Tensor:
+    """
+    log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
+    """
+
+@overload
+def sqrt(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sqrt(input: object) -> Tensor:
+    """Square root."""
+
+@overload
+def square(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def square(input: object) -> Tensor:
+    """x x."""
+
+@overload
+def tan(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def tan(input: object) -> Tensor:
+    """Tangent."""
+
+@overload
+def tanh(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def tanh(input: object) -> Tensor:
+    """Hyperbolic tangent."""
+
+@overload
+def trunc(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def trunc(input: object) -> Tensor:
+    """The next integer towards 0."""
+
+@overload
+def fix(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fix(input: object) -> Tensor:
+    """The next integer towards 0."""
+
+@overload
+def add(input: MaskedTensor, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def add(input: object, other: MaskedTensor, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def add(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x + y."""
+
+@overload
+def atan2(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def atan2(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def atan2(input: object, other: object) -> Tensor:
+    """The angle of the point (y, x), in all four quadrants."""
+
+@overload
+def arctan2(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arctan2(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def arctan2(input: object, other: object) -> Tensor:
+    """The angle of the point (y, x), in all four quadrants."""
+
+@overload
+def bitwise_and(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_and(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_and(input: object, other: object) -> Tensor:
+    """Bits set in both."""
+
+@overload
+def bitwise_left_shift(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_left_shift(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_left_shift(input: object, other: object) -> Tensor:
+    """Bits of x moved up by y places."""
+
+@overload
+def bitwise_or(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_or(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_or(input: object, other: object) -> Tensor:
+    """Bits set in one or both."""
+
+@overload
+def bitwise_right_shift(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_right_shift(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_right_shift(input: object, other: object) -> Tensor:
+    """Bits of x moved down by y places, the sign kept."""
+
+@overload
+def bitwise_xor(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_xor(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bitwise_xor(input: object, other: object) -> Tensor:
+    """Bits set in one of both."""
+
+@overload
+def div(input: MaskedTensor, other: object, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def div(input: object, other: MaskedTensor, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def div(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+@overload
+def divide(input: MaskedTensor, other: object, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def divide(input: object, other: MaskedTensor, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+@overload
+def true_divide(input: MaskedTensor, other: object, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def true_divide(input: object, other: MaskedTensor, *, rounding_mode: str | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def true_divide(input: object, other: object, *, rounding_mode: str | None = None) -> Tensor:
+    """x / y."""
+
+@overload
+def eq(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def eq(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def eq(input: object, other: object) -> Tensor:
+    """x == y."""
+
+@overload
+def equal_to(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def equal_to(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def equal_to(input: object, other: object) -> Tensor:
+    """x == y."""
+
+@overload
+def floor_divide(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def floor_divide(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def floor_divide(input: object, other: object) -> Tensor:
+    """The integer below x / y."""
+
+@overload
+def fmax(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmax(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmax(input: object, other: object) -> Tensor:
+    """The larger number; NaN only where both are."""
+
+@overload
+def fmin(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmin(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmin(input: object, other: object) -> Tensor:
+    """The smaller number; NaN only where both are."""
+
+@overload
+def fmod(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmod(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def fmod(input: object, other: object) -> Tensor:
+    """The rest of x / y, with the sign of x."""
+
+@overload
+def ge(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ge(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ge(input: object, other: object) -> Tensor:
+    """x >= y."""
+
+@overload
+def greater_equal(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def greater_equal(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def greater_equal(input: object, other: object) -> Tensor:
+    """x >= y."""
+
+@overload
+def gt(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def gt(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def gt(input: object, other: object) -> Tensor:
+    """x > y."""
+
+@overload
+def greater(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def greater(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def greater(input: object, other: object) -> Tensor:
+    """x > y."""
+
+@overload
+def le(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def le(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def le(input: object, other: object) -> Tensor:
+    """x <= y."""
+
+@overload
+def less_equal(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def less_equal(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def less_equal(input: object, other: object) -> Tensor:
+    """x <= y."""
+
+@overload
+def logaddexp(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logaddexp(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logaddexp(input: object, other: object) -> Tensor:
+    """log(exp(x) + exp(y))."""
+
+@overload
+def logaddexp2(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logaddexp2(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logaddexp2(input: object, other: object) -> Tensor:
+    """log2(2^x + 2^y)."""
+
+@overload
+def logical_and(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_and(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_and(input: object, other: object) -> Tensor:
+    """True where both are other than 0."""
+
+@overload
+def logical_or(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_or(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_or(input: object, other: object) -> Tensor:
+    """True where one is other than 0."""
+
+@overload
+def logical_xor(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_xor(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def logical_xor(input: object, other: object) -> Tensor:
+    """True where exactly one is other than 0."""
+
+@overload
+def lt(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lt(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lt(input: object, other: object) -> Tensor:
+    """x < y."""
+
+@overload
+def less(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def less(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def less(input: object, other: object) -> Tensor:
+    """x < y."""
+
+@overload
+def maximum(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def maximum(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def maximum(input: object, other: object) -> Tensor:
+    """The larger number; NaN where one is."""
+
+@overload
+def minimum(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def minimum(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def minimum(input: object, other: object) -> Tensor:
+    """The smaller number; NaN where one is."""
+
+@overload
+def mul(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mul(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mul(input: object, other: object) -> Tensor:
+    """x y."""
+
+@overload
+def multiply(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def multiply(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def multiply(input: object, other: object) -> Tensor:
+    """x y."""
+
+@overload
+def ne(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ne(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ne(input: object, other: object) -> Tensor:
+    """x != y."""
+
+@overload
+def not_equal(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def not_equal(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def not_equal(input: object, other: object) -> Tensor:
+    """x != y."""
+
+@overload
+def nextafter(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def nextafter(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def nextafter(input: object, other: object) -> Tensor:
+    """The next number after x, towards y."""
+
+@overload
+def pow(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def pow(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def pow(input: object, other: object) -> Tensor:
+    """x to the power of y."""
+
+@overload
+def remainder(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def remainder(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def remainder(input: object, other: object) -> Tensor:
+    """The rest of x / y, with the sign of y."""
+
+@overload
+def sub(input: MaskedTensor, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sub(input: object, other: MaskedTensor, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def sub(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x - y."""
+
+@overload
+def subtract(input: MaskedTensor, other: object, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def subtract(input: object, other: MaskedTensor, *, alpha: builtins.float | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def subtract(input: object, other: object, *, alpha: builtins.float | None = None) -> Tensor:
+    """x - y."""
+
+@overload
+def trunc_divide(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def trunc_divide(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def trunc_divide(input: object, other: object) -> Tensor:
+    """The integer next to x / y, towards 0."""
+
+@overload
+def where(condition: object, input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def where(condition: object, input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def where(condition: object, input: object, other: object) -> Tensor:
+    """Choose input where the condition is true, other elsewhere."""
+
+@overload
+def clamp(input: MaskedTensor, min: object = None, max: object = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def clamp(input: object, min: object = None, max: object = None) -> Tensor:
+    """Move the elements into [min, max]; NaN stays."""
+
+@overload
+def clip(input: MaskedTensor, min: object = None, max: object = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def clip(input: object, min: object = None, max: object = None) -> Tensor:
+    """The same as clamp."""
+
+@overload
+def lerp(input: MaskedTensor, end: object, weight: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lerp(input: object, end: MaskedTensor, weight: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lerp(input: object, end: object, weight: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def lerp(input: object, end: object, weight: object) -> Tensor:
+    """input + weight (end - input), exact at both ends."""
+
+def equal(input: object, other: object) -> builtins.bool:
+    """Whether both have one shape and equal elements."""
+
+@overload
+def isclose(input: MaskedTensor, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def isclose(input: object, other: MaskedTensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def isclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
+    """True where the elements differ by at most atol + rtol abs(other)."""
+
+def allclose(input: object, other: object, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+    """Whether all elements differ by at most atol + rtol abs(other)."""
+
+@overload
+def matmul(input: MaskedTensor, other: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def matmul(input: object, other: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def matmul(input: object, other: object) -> Tensor:
+    """
+    The product of matrices or vectors; leading dims are a batch and broadcast.
+    """
+
+@overload
+def mm(input: MaskedTensor, mat2: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mm(input: object, mat2: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mm(input: object, mat2: object) -> Tensor:
+    """The product of two matrices."""
+
+@overload
+def bmm(input: MaskedTensor, mat2: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bmm(input: object, mat2: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def bmm(input: object, mat2: object) -> Tensor:
+    """The products of two batches of matrices."""
+
+@overload
+def mv(input: MaskedTensor, vec: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mv(input: object, vec: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mv(input: object, vec: object) -> Tensor:
+    """The product of a matrix and a vector."""
+
+@overload
+def dot(input: MaskedTensor, tensor: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def dot(input: object, tensor: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def dot(input: object, tensor: object) -> Tensor:
+    """The sum of the products of two vectors' elements."""
+
+@overload
+def outer(input: MaskedTensor, vec2: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def outer(input: object, vec2: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def outer(input: object, vec2: object) -> Tensor:
+    """The matrix of all products of two vectors' elements."""
+
+@overload
+def linear(input: MaskedTensor, weight: object, bias: object = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def linear(input: object, weight: MaskedTensor, bias: object = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def linear(input: object, weight: object, bias: object = None) -> Tensor:
+    """
+    The last dim multiplied by the transpose of a weight matrix, plus a bias.
+    """
+
+def einsum(equation: str, *operands: object) -> Tensor:
+    """Sums of products by Einstein's convention."""
+
+@overload
+def index_select(input: MaskedTensor, dim: builtins.int, index: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def index_select(input: object, dim: builtins.int, index: object) -> Tensor:
+    """The slices of one dim that a vector of indices names."""
+
+@overload
+def gather(input: MaskedTensor, dim: builtins.int, index: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def gather(input: object, dim: builtins.int, index: object) -> Tensor:
+    """Elements whose place along one dim is given for each."""
+
+@overload
+def take_along_dim(input: MaskedTensor, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def take_along_dim(input: object, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+    """The same as gather, with broadcasting."""
+
+def scatter(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
+    """Write elements to places along one dim that are given for each."""
+
+def scatter_add(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
+    """Add elements to places along one dim that are given for each."""
+
+def index_add(input: object, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
+    """Add slices to those that a vector of indices names."""
+
+def index_copy(input: object, dim: builtins.int, index: object, source: object) -> Tensor:
+    """Write slices in place of those that a vector of indices names."""
+
+def index_fill(input: object, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
+    """Write one value into the slices that a vector of indices names."""
+
+@overload
+def masked_select(input: MaskedTensor, mask: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def masked_select(input: object, mask: object) -> Tensor:
+    """The elements where a mask is true, as a vector."""
+
+@overload
+def masked_fill(input: MaskedTensor, mask: object, value: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def masked_fill(input: object, mask: object, value: object) -> Tensor:
+    """Write one value where a mask is true."""
+
+def nonzero(input: object, *, as_tuple: builtins.bool = False) -> Any:
+    """
+    The indices of the elements that are not 0, as rows or as a vector for each dim.
+    """
+
+@overload
+def sort(input: MaskedTensor, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[MaskedTensor, Tensor]: ...  # type: ignore[overload-overlap]
+@overload
+def sort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[Tensor, Tensor]:
+    """
+    The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
+    """
+
+@overload
+def argsort(input: MaskedTensor, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def argsort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
+    """
+    The indices that sort one dim; equal elements keep their order, NaN is the greatest.
+    """
+
+@overload
+def topk(input: MaskedTensor, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[MaskedTensor, Tensor]: ...  # type: ignore[overload-overlap]
+@overload
+def topk(input: object, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[Tensor, Tensor]:
+    """
+    The largest or smallest elements of one dim in order, and where they stood.
+    """
+
+def unique(input: object, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Any:
+    """
+    The different elements, or slices of one dim, in order; which of them each one is, and how many there are of each.
+    """
+
+def searchsorted(sorted_sequence: object, values: object, *, right: builtins.bool = False, side: str | None = None, out_int32: builtins.bool = False) -> Tensor:
+    """Where values would be put into sorted sequences to keep them sorted."""
+
+def bucketize(input: object, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> Tensor:
+    """Between which of the sorted boundaries each element lies."""
+
+@overload
+def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...
+@overload
+def cat(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Any:
+    """Join tensors along one dim."""
+
+@overload
+def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Tensor: ...
+@overload
+def stack(tensors: Sequence[object], dim: builtins.int = 0, *, axis: builtins.int | None = None) -> Any:
+    """Join tensors of one shape along a new dim."""
+
+@overload
+def hstack(tensors: Sequence[Tensor]) -> Tensor: ...
+@overload
+def hstack(tensors: Sequence[object]) -> Any:
+    """Join tensors column by column."""
+
+@overload
+def vstack(tensors: Sequence[Tensor]) -> Tensor: ...
+@overload
+def vstack(tensors: Sequence[object]) -> Any:
+    """Join tensors row by row."""
+
+@overload
+def split(input: MaskedTensor, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[MaskedTensor, ...]: ...  # type: ignore[overload-overlap]
+@overload
+def split(input: object, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of parts of one size, or of a list of sizes, of one dim."""
+
+@overload
+def chunk(input: MaskedTensor, chunks: builtins.int, dim: builtins.int = 0) -> tuple[MaskedTensor, ...]: ...  # type: ignore[overload-overlap]
+@overload
+def chunk(input: object, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of at most so many parts of one dim."""
+
+@overload
+def unbind(input: MaskedTensor, dim: builtins.int = 0) -> tuple[MaskedTensor, ...]: ...  # type: ignore[overload-overlap]
+@overload
+def unbind(input: object, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of the elements of one dim, which disappears."""
+
+@overload
+def movedim(input: MaskedTensor, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def movedim(input: object, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """A view with dims moved to other places."""
+
+@overload
+def swapaxes(input: MaskedTensor, axis0: builtins.int, axis1: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def swapaxes(input: object, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+    """A view with two dims swapped."""
+
+@overload
+def unflatten(input: MaskedTensor, dim: builtins.int, sizes: Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def unflatten(input: object, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
+    """Cut a dim into several."""
+
+@overload
+def diagonal(input: MaskedTensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def diagonal(input: object, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
+    """A view of the diagonal of two dims, as the last dim."""
+
+def meshgrid(*tensors: object, indexing: str = 'ij') -> tuple[Tensor, ...]:
+    """Views of vectors repeated over the grid of all of them."""
+
+@overload
+def flip(input: MaskedTensor, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def flip(input: object, dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+    """Reverse the order of the elements along dims."""
+
+@overload
+def roll(input: MaskedTensor, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def roll(input: object, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None, *, axis: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+    """
+    Move the elements along dims; what leaves at one end enters at the other.
+    """
+
+@overload
+def repeat(input: MaskedTensor, *repeats: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def repeat(input: object, *repeats: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Put copies of a tensor side by side."""
+
+@overload
+def tile(input: MaskedTensor, *dims: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def tile(input: object, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Put copies of a tensor side by side; missing repeats are 1."""
+
+@overload
+def repeat_interleave(input: MaskedTensor, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def repeat_interleave(input: object, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
+    """Repeat every element, in a row."""
+
+def tril(input: object, diagonal: builtins.int = 0) -> Tensor:
+    """The lower triangle of the last two dims; zeros above."""
+
+def triu(input: object, diagonal: builtins.int = 0) -> Tensor:
+    """The upper triangle of the last two dims; zeros below."""
+
+@overload
+def permute(input: MaskedTensor, *dims: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def permute(input: object, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """A view with the dims in another order."""
+
+@overload
+def reshape(input: MaskedTensor, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def reshape(input: object, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Another shape over the same elements, a view where possible."""
+
+@overload
+def view(input: MaskedTensor, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def view(input: object, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """Another shape over the same elements, never a copy."""
+
+@overload
+def expand(input: MaskedTensor, *shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def expand(input: object, *shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """A view that repeats dims of size 1; -1 keeps a size."""
+
+@overload
+def transpose(input: MaskedTensor, dim0: builtins.int, dim1: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def transpose(input: object, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+    """A view with two dims swapped."""
+
+@overload
+def flatten(input: MaskedTensor, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def flatten(input: object, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+    """Make dims one, as a view where possible."""
+
+@overload
+def squeeze(input: MaskedTensor, dim: builtins.int | Sequence[builtins.int] | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def squeeze(input: object, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+    """A view without dims of size 1."""
+
+@overload
+def unsqueeze(input: MaskedTensor, dim: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def unsqueeze(input: object, dim: builtins.int) -> Tensor:
+    """A view with one more dim, of size 1."""
+
+@overload
+def broadcast_to(input: MaskedTensor, shape: builtins.int | Sequence[builtins.int]) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def broadcast_to(input: object, shape: builtins.int | Sequence[builtins.int]) -> Tensor:
+    """A view repeated to a shape."""
+
+@overload
+def narrow(input: MaskedTensor, dim: builtins.int, start: builtins.int, length: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def narrow(input: object, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
+    """A view of a range of one dim."""
+
+@overload
+def select(input: MaskedTensor, dim: builtins.int, index: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def select(input: object, dim: builtins.int, index: builtins.int) -> Tensor:
+    """A view of one element of one dim, which disappears."""
+
+class Generator:
+    """
+    A source of random numbers: a seed, and how much of its sequence has been used.
+    """
+
+    def __init__(self, seed: builtins.int | None = None) -> None: ...
+
+    def manual_seed(self, seed: builtins.int) -> Generator:
+        """Begin the sequence of a seed."""
+
+    def seed(self) -> builtins.int:
+        """Begin the sequence of a seed from the operating system, and return it."""
+
+    def initial_seed(self) -> builtins.int:
+        """The seed."""
+
+    def get_state(self) -> tuple[builtins.int, builtins.int]:
+        """
+        Everything there is to save: the seed, and how much of the sequence has been used.
+        """
+
+    def set_state(self, state: tuple[builtins.int, builtins.int]) -> Generator:
+        """Continue where another generator was when it gave this state."""
+
+    def __getstate__(self) -> tuple[builtins.int, builtins.int]: ...
+
+    def __setstate__(self, state: tuple[builtins.int, builtins.int]) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+default_generator: Generator = ...
+
+def manual_seed(seed: builtins.int) -> None:
+    """Begin the sequence of a seed, for calls that are given no generator."""
+
+def rand(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Numbers uniform in [0, 1)."""
+
+def randn(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Standard normal numbers."""
+
+def rand_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Numbers uniform in [0, 1) with the shape of input."""
+
+def randn_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Standard normal numbers with the shape of input."""
+
+def normal(mean: object = 0.0, std: object = 1.0, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
+    """Normal numbers; mean and std may be tensors."""
+
+def randint(low: builtins.int, high: builtins.int | None = None, size: builtins.int | Sequence[builtins.int] | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """
+    Integers in [low, high), or in [0, low): randint(10, (3,)) or randint(2, 10, (3,)).
+    """
+
+def randint_like(input: object, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """Integers in [low, high) with the shape of input."""
+
+def bernoulli(input: object, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
+    """1 with the probabilities in input, or with probability p; otherwise 0."""
+
+def randperm(n: builtins.int, *, generator: Generator | None = None) -> Tensor:
+    """The integers 0, …, n - 1 in a random order."""
+
+def multinomial(input: object, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None) -> Tensor:
+    """Draw indices with probabilities proportional to the weights in input."""
+
+@overload
+def dropout(input: MaskedTensor, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def dropout(input: object, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> Tensor:
+    """
+    Set elements to 0 with probability p and scale the others by 1 / (1 - p).
     """
 
 def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, other: object = None, input_mask: object = None, other_mask: object = None) -> Tensor:

@@ -5,13 +5,20 @@ Every operator takes ``mask=``: True where an element counts. Masks are broadcas
 and never change it; what they hide reaches neither a result nor a gradient.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
 import loup._loup
 from loup._loup import (
     MaskedTensor as MaskedTensor,
     as_masked_tensor as as_masked_tensor,
+    from_nan as from_nan,
+    lengths_to_mask as lengths_to_mask,
+    masked_equal as masked_equal,
+    masked_inside as masked_inside,
+    masked_invalid as masked_invalid,
+    masked_outside as masked_outside,
+    masked_where as masked_where,
     output_mask as output_mask
 )
 
@@ -21,6 +28,14 @@ def masked_tensor(data: object, mask: object, requires_grad: bool = False) -> lo
 
 def is_masked_tensor(obj: object) -> TypeGuard[loup._loup.MaskedTensor]:
     """True for a MaskedTensor, False for anything else."""
+
+def strict_masks() -> Iterator[None]:
+    """
+    Inside, operators of two masked tensors want equal masks, as in torch.masked.
+
+        ValueError where masks differ; outside the result counts where both operands do. It holds for
+        the thread that enters.
+    """
 
 def sum(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, dtype: object = None, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
     """Add the elements that count."""
@@ -112,4 +127,4 @@ def corrcoef(input: object, *, mask: object = None) -> Any:
 def weighted_mean(input: object, weight: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, dtype: object = None, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
     """The mean of the elements that count, each as often as its weight says."""
 
-__all__: list[str] = ['MaskedTensor', 'as_masked_tensor', 'is_masked_tensor', 'masked_tensor', 'output_mask', 'sum', 'prod', 'mean', 'amax', 'amin', 'argmax', 'argmin', 'logsumexp', 'any', 'all', 'count', 'var', 'std', 'norm', 'max', 'min', 'minmax', 'softmax', 'log_softmax', 'softmin', 'normalize', 'cumsum', 'cumprod', 'logaddexp', 'median', 'quantile', 'histogram', 'cov', 'corrcoef', 'weighted_mean']
+__all__: list[str] = ['MaskedTensor', 'as_masked_tensor', 'from_nan', 'is_masked_tensor', 'lengths_to_mask', 'masked_equal', 'masked_inside', 'masked_invalid', 'masked_outside', 'masked_tensor', 'masked_where', 'output_mask', 'strict_masks', 'sum', 'prod', 'mean', 'amax', 'amin', 'argmax', 'argmin', 'logsumexp', 'any', 'all', 'count', 'var', 'std', 'norm', 'max', 'min', 'minmax', 'softmax', 'log_softmax', 'softmin', 'normalize', 'cumsum', 'cumprod', 'logaddexp', 'median', 'quantile', 'histogram', 'cov', 'corrcoef', 'weighted_mean']

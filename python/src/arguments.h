@@ -25,6 +25,15 @@ inline std::vector<Tensor> tensors_from(const char* operation, nb::handle object
   return tensors;
 }
 
+/// Whether one of a sequence is a MaskedTensor.
+inline bool has_masked(nb::handle object) {
+  if (PySequence_Check(object.ptr()) == 0) return false;
+  for (nb::handle item : nb::borrow<nb::sequence>(object)) {
+    if (masked_tensor_in(item) != nullptr) return true;
+  }
+  return false;
+}
+
 inline std::int64_t total_size(const std::vector<Tensor>& tensors) {
   std::int64_t total = 0;
   for (const Tensor& x : tensors) total += x.size();

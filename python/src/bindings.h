@@ -11,6 +11,7 @@
 #include "loup/base/dtype.h"
 #include "loup/base/parallel.h"
 #include "loup/base/scalar.h"
+#include "loup/masked/elementwise.h"
 #include "loup/masked/masked_tensor.h"
 #include "loup/ops/elementwise.h"
 #include "loup/tensor/tensor.h"
@@ -50,11 +51,14 @@ void bind_elementwise(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_masked_tensor(nb::module_& m);
 void bind_pickling(nb::module_& m);
 void bind_random(nb::module_& m);
+void bind_selection(nb::module_& m);
 void bind_shape(nb::module_& m);
 void bind_shm(nb::module_& m);
 void bind_system(nb::module_& m);
+void bind_views(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
 
@@ -92,8 +96,13 @@ std::filesystem::path path_from(nb::handle object);
 
 /// A number as it is; anything else as a tensor.
 ops::Operand operand_from(const char* operation, nb::handle object);
+/// The same, or a MaskedTensor.
+masked::MaskedOperand masked_operand_from(const char* operation, nb::handle object);
 
 nb::tuple tuple_of(const Dims& dims);
+
+/// The dims in reverse order, as a view. (views.cpp)
+Tensor reversed(const Tensor& x);
 
 // --- DLPack (dlpack.cpp) ---
 Tensor import_dlpack(nb::handle object);
@@ -104,9 +113,9 @@ extern PyType_Slot tensor_slots[];
 
 /// Runs long work without the interpreter's lock, interruptible by Ctrl-C. Short work keeps the
 /// lock: giving it up costs more than the work.
+inline constexpr std::int64_t worth_it = 16 * 1024;  // elements
 template <class Work>
 auto without_gil(std::int64_t elements, Work&& work) {
-  constexpr std::int64_t worth_it = 16 * 1024;
   if (elements < worth_it) return work();
   const nb::gil_scoped_release release;
   const InterruptScope scope([] {

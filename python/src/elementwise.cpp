@@ -17,6 +17,7 @@
 namespace loup::python {
 
 using namespace nb::literals;
+using masked::MaskedOperand;
 using ops::Binary;
 using ops::Operand;
 using ops::Unary;
@@ -29,10 +30,9 @@ bool is_number(nb::handle object) {
 
 /// Things that make sense beside a tensor; for others Python asks the other operand.
 bool is_operand(nb::handle object) {
-  return is_number(object) || tensor_in(object) != nullptr ||
-         (masked_tensor_in(object) == nullptr &&
-          (nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
-           PyList_Check(object.ptr())));
+  return is_number(object) || tensor_in(object) != nullptr || masked_tensor_in(object) != nullptr ||
+         nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
+         PyList_Check(object.ptr());
 }
 
 std::int64_t work_of(const Operand& x, const Operand& y) {
@@ -56,6 +56,19 @@ double parameter_from(const Unary& op, const ops::Parameter& parameter, nb::hand
                    nb::cast<std::string>(nb::repr(object)));
 }
 
+Tensor run(const Unary& op, const Tensor& x, std::span<const double> values) {
+  return op.run(x, values);
+}
+MaskedTensor run(const Unary& op, const MaskedTensor& x, std::span<const double> values) {
+  return masked::apply_unary(op, x, values);
+}
+void run_in_place(const Unary& op, Tensor& x, std::span<const double> values) {
+  op.run_in_place(x, values);
+}
+void run_in_place(const Unary& op, MaskedTensor& x, std::span<const double> values) {
+  masked::apply_unary_(op, x, values);
+}
+
 template <std::size_t count>
 using Given = std::array<double, count>;
 
@@ -75,28 +88,25 @@ void define_unary(nb::module_& m, const Unary& op, const char* name, std::index_
   };
   const auto call = [&op, values_of](nb::handle input, Handle<i>... objects) {
     const auto values = values_of({objects..., nb::handle()});
-    const TensorArgument x(op.name, input);
-    return without_gil(x->size(), [&] { return op.run(*x, {values.data(), count}); });
+    return with_input(op.name, input, [&](const auto& x) {
+      return run(op, x, std::span<const double>(values.data(), count));
+    });
   };
-  const auto call_in_place = [&op, values_of](nb::handle_t<Tensor> self, Handle<i>... objects) {
+  const auto call_in_place = [&op, values_of](nb::handle self, Handle<i>... objects) {
     const auto values = values_of({objects..., nb::handle()});
-    Tensor& x = *tensor_in(self);
-    without_gil(x.size(), [&] { op.run_in_place(x, {values.data(), count}); });
+    with_self(self,
+              [&](auto& x) { run_in_place(op, x, std::span<const double>(values.data(), count)); });
     return nb::borrow(self);
   };
   const std::string typed = ops::python_signature(op);
   const std::string function = fmt::format("def {}{}", name, typed);
-  const std::string method = method_signature(name, typed);
-  const std::string in_place = method_signature(fmt::format("{}_", name), typed);
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   m.def(name, call, "input"_a.none(), (nb::arg(op.parameters[i].name).none() = nb::none())...,
         nb::sig(function.c_str()), op.summary);
-  tensor.def(name, call, (nb::arg(op.parameters[i].name).none() = nb::none())...,
-             nb::sig(method.c_str()), op.summary);
+  define_methods(name, typed, call, op.summary,
+                 (nb::arg(op.parameters[i].name).none() = nb::none())...);
   if (op.is_in_place) {
-    tensor.def(fmt::format("{}_", name).c_str(), call_in_place,
-               (nb::arg(op.parameters[i].name).none() = nb::none())..., nb::sig(in_place.c_str()),
-               op.summary);
+    define_methods(fmt::format("{}_", name), typed, call_in_place, op.summary,
+                   (nb::arg(op.parameters[i].name).none() = nb::none())...);
   }
 }
 
@@ -141,7 +151,21 @@ BinaryCall with_option(const Binary& op, const Operand& y, nb::handle option) {
                    nb::cast<std::string>(nb::repr(option)));
 }
 
+/// The same with a MaskedTensor on either side.
+nb::object call_masked_binary(const Binary& op, nb::handle input, nb::handle other,
+                              nb::handle option) {
+  const MaskedOperand x = masked_operand_from(op.name, input);
+  const MaskedOperand given = masked_operand_from(op.name, other);
+  const BinaryCall call = with_option(op, given.values(), option);
+  const MaskedOperand y(call.y, given.mask());
+  return nb::cast(without_gil(work_of(x.values(), call.y),
+                              [&] { return masked::apply_binary(*call.op, x, y); }));
+}
+
 nb::object call_binary(const Binary& op, nb::handle input, nb::handle other, nb::handle option) {
+  if (masked_tensor_in(input) != nullptr || masked_tensor_in(other) != nullptr) {
+    return call_masked_binary(op, input, other, option);
+  }
   const Operand x = operand_from(op.name, input);
   const BinaryCall call = with_option(op, operand_from(op.name, other), option);
   return nb::cast(without_gil(work_of(x, call.y), [&] { return (*call.op)(x, call.y); }));
@@ -149,36 +173,38 @@ nb::object call_binary(const Binary& op, nb::handle input, nb::handle other, nb:
 
 nb::object call_binary_in_place(const Binary& op, nb::handle self, nb::handle other,
                                 nb::handle option) {
-  const BinaryCall call = with_option(op, operand_from(op.name, other), option);
-  Tensor& x = *tensor_in(self);
-  without_gil(x.size(), [&] { call.op->in_place(x, call.y); });
+  if (MaskedTensor* const x = masked_tensor_in(self)) {
+    const MaskedOperand given = masked_operand_from(op.name, other);
+    const BinaryCall call = with_option(op, given.values(), option);
+    const MaskedOperand y(call.y, given.mask());
+    without_gil(x->size(), [&] { masked::apply_binary_(*call.op, *x, y); });
+  } else {
+    const BinaryCall call = with_option(op, operand_from(op.name, other), option);
+    Tensor& tensor = *tensor_in(self);
+    without_gil(tensor.size(), [&] { call.op->in_place(tensor, call.y); });
+  }
   return nb::borrow(self);
 }
 
 void define_binary(nb::module_& m, const Binary& op, const char* name) {
   const std::string typed = ops::python_signature(op);
   const std::string function = fmt::format("def {}{}", name, typed);
-  const std::string method = method_signature(name, typed);
-  const std::string in_place = method_signature(fmt::format("{}_", name), typed);
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   const auto add = [&](const auto& call, const auto& call_in_place, const auto&... extra) {
     m.def(name, call, "input"_a.none(), "other"_a.none(), extra..., nb::sig(function.c_str()),
           op.summary);
-    tensor.def(name, call, "other"_a.none(), extra..., nb::sig(method.c_str()), op.summary);
+    define_methods(name, typed, call, op.summary, "other"_a.none(), extra...);
     if (op.is_in_place) {
-      tensor.def(fmt::format("{}_", name).c_str(), call_in_place, "other"_a.none(), extra...,
-                 nb::sig(in_place.c_str()), op.summary);
+      define_methods(fmt::format("{}_", name), typed, call_in_place, op.summary, "other"_a.none(),
+                     extra...);
     }
   };
   const char* const option = ops::option_of(op);
   if (option == nullptr) {
     add([&op](nb::handle x, nb::handle y) { return call_binary(op, x, y, nb::none()); },
-        [&op](nb::handle_t<Tensor> x, nb::handle y) {
-          return call_binary_in_place(op, x, y, nb::none());
-        });
+        [&op](nb::handle x, nb::handle y) { return call_binary_in_place(op, x, y, nb::none()); });
   } else {
     add([&op](nb::handle x, nb::handle y, nb::handle o) { return call_binary(op, x, y, o); },
-        [&op](nb::handle_t<Tensor> x, nb::handle y, nb::handle o) {
+        [&op](nb::handle x, nb::handle y, nb::handle o) {
           return call_binary_in_place(op, x, y, o);
         },
         nb::kw_only(), nb::arg(option).none() = nb::none());
@@ -188,27 +214,28 @@ void define_binary(nb::module_& m, const Binary& op, const char* name) {
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 /// x + y, y + x and x += y of Python. Comparisons have no second and third form.
+template <class Class>
 void define_symbol(const Binary& op) {
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  auto type = nb::borrow<nb::class_<Class>>(nb::type<Class>());
   const auto name = [&](const char* prefix) { return fmt::format("__{}{}__", prefix, op.symbol); };
   const auto signature = [&](const char* prefix) {
     return fmt::format("def {}(self, other: typing.Any) -> {}", name(prefix),
-                       op.result == ops::ResultKind::boolean ? "typing.Any" : "Tensor");
+                       op.result == ops::ResultKind::boolean ? "typing.Any" : class_name_of<Class>);
   };
-  tensor.def(
+  type.def(
       name("").c_str(),
       [&op](nb::handle x, nb::handle y) {
         return is_operand(y) ? call_binary(op, x, y, nb::none()) : not_implemented();
       },
       "other"_a.none(), nb::sig(signature("").c_str()));
   if (op.result == ops::ResultKind::boolean) return;
-  tensor.def(
+  type.def(
       name("r").c_str(),
       [&op](nb::handle x, nb::handle y) {
         return is_operand(y) ? call_binary(op, y, x, nb::none()) : not_implemented();
       },
       "other"_a.none(), nb::sig(signature("r").c_str()));
-  tensor.def(
+  type.def(
       name("i").c_str(),
       [&op](nb::handle x, nb::handle y) {
         return is_operand(y) ? call_binary_in_place(op, x, y, nb::none()) : not_implemented();
@@ -216,84 +243,22 @@ void define_symbol(const Binary& op) {
       "other"_a.none(), nb::sig(signature("i").c_str()));
 }
 
+template <class Class>
 void define_unary_symbols() {
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
+  auto type = nb::borrow<nb::class_<Class>>(nb::type<Class>());
   const auto add = [&](const char* name, const Unary& op) {
-    tensor.def(name,
-               [&op](const Tensor& x) { return without_gil(x.size(), [&] { return op(x); }); });
+    type.def(name, [&op](const Class& x) { return without_gil(x.size(), [&] { return op(x); }); });
   };
   add("__neg__", ops::neg);
   add("__pos__", ops::positive);
   add("__abs__", ops::abs);
   add("__invert__", ops::bitwise_not);
   // == gives a tensor, but tensors are still found in dictionaries by identity.
-  tensor.def("__hash__", [](nb::handle_t<Tensor> self) {
+  type.def("__hash__", [](nb::handle_t<Class> self) {
     return static_cast<Py_ssize_t>(reinterpret_cast<std::uintptr_t>(self.ptr()) >> 4U);
   });
   // NumPy leaves array + tensor to the tensor.
-  tensor.attr("__array_priority__") = 1000;
-}
-
-std::optional<Operand> bound_from(nb::handle object) {
-  if (object.is_none()) return std::nullopt;
-  return operand_from("clamp", object);
-}
-
-void bind_selection(nb::module_& m) {
-  define_function(
-      m, "where",
-      [](nb::handle condition, nb::handle input, nb::handle other) {
-        const TensorArgument chooses("where", condition);
-        const Operand x = operand_from("where", input);
-        const Operand y = operand_from("where", other);
-        return without_gil(std::max(chooses->size(), work_of(x, y)),
-                           [&] { return ops::where(*chooses, x, y); });
-      },
-      "condition"_a.none(), "input"_a.none(), "other"_a.none());
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
-  tensor.def(
-      "where",
-      [](nb::handle input, nb::handle condition, nb::handle other) {
-        const TensorArgument chooses("where", condition);
-        const Operand x = operand_from("where", input);
-        const Operand y = operand_from("where", other);
-        return without_gil(work_of(x, y), [&] { return ops::where(*chooses, x, y); });
-      },
-      "condition"_a.none(), "other"_a.none(),
-      nb::sig("def where(self, condition: object, other: object) -> Tensor"),
-      "This tensor where the condition is true, other elsewhere.");
-  for (const char* const name : {"clamp", "clip"}) {
-    define(
-        m, name,
-        [](nb::handle input, nb::handle low, nb::handle high) {
-          const TensorArgument x("clamp", input);
-          const auto min = bound_from(low);
-          const auto max = bound_from(high);
-          return without_gil(x->size(), [&] { return ops::clamp(*x, min, max); });
-        },
-        "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-    define_in_place(
-        name,
-        +[](Tensor& x, nb::handle low, nb::handle high) {
-          ops::clamp_(x, bound_from(low), bound_from(high));
-        },
-        "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-  }
-  define(
-      m, "lerp",
-      [](nb::handle input, nb::handle end, nb::handle weight) {
-        const TensorArgument x("lerp", input);
-        const Operand y = operand_from("lerp", end);
-        const Operand w = operand_from("lerp", weight);
-        return without_gil(x->size(), [&] { return ops::lerp(*x, y, w); });
-      },
-      "end"_a.none(), "weight"_a.none());
-  define_in_place(
-      "lerp",
-      +[](Tensor& x, nb::handle end, nb::handle weight) {
-        ops::lerp_(x, operand_from("lerp", end), operand_from("lerp", weight));
-      },
-      "end"_a.none(), "weight"_a.none());
+  type.attr("__array_priority__") = 1000;
 }
 
 }  // namespace
@@ -302,6 +267,11 @@ Operand operand_from(const char* operation, nb::handle object) {
   if (is_number(object)) return scalar_from(operation, object);
   if (const Tensor* const tensor = tensor_in(object)) return *tensor;
   return as_tensor(operation, object);
+}
+
+masked::MaskedOperand masked_operand_from(const char* operation, nb::handle object) {
+  if (const MaskedTensor* const x = masked_tensor_in(object)) return *x;
+  return operand_from(operation, object);
 }
 
 void bind_elementwise(nb::module_& m) {
@@ -316,10 +286,12 @@ void bind_elementwise(nb::module_& m) {
     for (const char* const alias : op->aliases) {
       if (alias != nullptr) define_binary(m, *op, alias);
     }
-    if (op->symbol != nullptr) define_symbol(*op);
+    if (op->symbol == nullptr) continue;
+    define_symbol<Tensor>(*op);
+    define_symbol<MaskedTensor>(*op);
   }
-  define_unary_symbols();
-  bind_selection(m);
+  define_unary_symbols<Tensor>();
+  define_unary_symbols<MaskedTensor>();
 }
 
 }  // namespace loup::python

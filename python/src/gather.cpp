@@ -18,7 +18,7 @@ std::int64_t work(const Tensor& x, const Tensor& index) { return std::max(x.size
 
 using Take = Tensor (*)(const Tensor&, std::int64_t, const Tensor&);
 void define_take(nb::module_& m, const char* name, Take take) {
-  define(
+  define_alike(
       m, name,
       [name, take](nb::handle input, nb::handle dim, nb::handle index) {
         const TensorArgument x(name, input);
@@ -123,8 +123,12 @@ Tensor take_along_dim(nb::handle input, nb::handle index, nb::handle dim, nb::ha
 void bind_gather(nb::module_& m) {
   define_take(m, "index_select", ops::index_select);
   define_take(m, "gather", ops::gather);
-  define(m, "take_along_dim", take_along_dim, "indices"_a, "dim"_a.none() = nb::none(),
-         nb::kw_only(), "axis"_a.none() = nb::none());
+  define_alike(
+      m, "take_along_dim",
+      [](nb::handle input, nb::handle indices, nb::handle dim, nb::handle axis) {
+        return take_along_dim(input, indices, dim, axis);
+      },
+      "indices"_a, "dim"_a.none() = nb::none(), nb::kw_only(), "axis"_a.none() = nb::none());
   define(m, "scatter", scatter, "dim"_a, "index"_a, "src"_a);
   define_in_place("scatter", scatter_in_place, "dim"_a, "index"_a, "src"_a);
   define_change<ops::scatter_add>(m, "scatter_add", "src");

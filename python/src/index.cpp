@@ -62,6 +62,14 @@ std::vector<ops::Index> items_from(nb::handle key) {
   return items;
 }
 
+/// What is written: a number in the dtype of the tensor, or a tensor.
+Tensor source_from(nb::handle value, DType dtype) {
+  const bool is_number =
+      PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr());
+  if (is_number) return full({}, scalar_from("setitem", value), dtype);
+  return as_tensor("setitem", value);
+}
+
 }  // namespace
 
 Tensor index(const Tensor& x, nb::handle key) {
@@ -72,13 +80,24 @@ Tensor index(const Tensor& x, nb::handle key) {
   return without_gil(x.size(), [&] { return ops::index(x, items); });
 }
 
+MaskedTensor index(const MaskedTensor& x, nb::handle key) {
+  return as_masked_tensor(index(x.get_data(), key), index(x.get_mask(), key));
+}
+
 void set_index(Tensor& x, nb::handle key, nb::handle value) {
   const std::vector<ops::Index> items = items_from(key);
-  const bool is_number =
-      PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr());
-  const Tensor source =
-      is_number ? full({}, scalar_from("setitem", value), x.dtype()) : as_tensor("setitem", value);
+  const Tensor source = source_from(value, x.dtype());
   without_gil(x.size(), [&] { ops::index_put_(x, items, source); });
+}
+
+void set_index(MaskedTensor& x, nb::handle key, nb::handle value) {
+  const std::vector<ops::Index> items = items_from(key);
+  if (const MaskedTensor* const other = masked_tensor_in(value)) {
+    without_gil(x.size(), [&] { x.index_put_(items, other->get_data(), other->get_mask()); });
+  } else {
+    const Tensor source = source_from(value, x.dtype());
+    without_gil(x.size(), [&] { x.index_put_(items, source); });
+  }
 }
 
 }  // namespace loup::python

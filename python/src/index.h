@@ -10,4 +10,8 @@ Tensor index(const Tensor& x, nb::handle key);
 /// x[key] = value.
 void set_index(Tensor& x, nb::handle key, nb::handle value);
 
+/// The same of data and mask. A value that is no MaskedTensor counts.
+MaskedTensor index(const MaskedTensor& x, nb::handle key);
+void set_index(MaskedTensor& x, nb::handle key, nb::handle value);
+
 }  // namespace loup::python

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bindings.h"
+#include "define.h"
 #include "loup/masked/op.h"
 
 // How masked operators become Python functions and methods. Each family has its own source.
@@ -74,22 +75,6 @@ void define_everywhere(const MaskedScopes& scopes, const Op& op, const std::stri
   const std::string masked_method = signature("self", "MaskedTensor");
   nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>())
       .def(op.name, f, extra..., nb::sig(masked_method.c_str()), op.summary);
-}
-
-/// Calls `call(x)` with a MaskedTensor or with anything that becomes a tensor; `cast` makes the
-/// result a Python object.
-template <class Call, class Cast>
-nb::object with_input(const char* operation, nb::handle input, const Call& call, const Cast& cast) {
-  if (const MaskedTensor* x = masked_tensor_in(input)) {
-    return cast(without_gil(x->size(), [&] { return call(*x); }));
-  }
-  const TensorArgument x(operation, input);
-  return cast(without_gil(x->size(), [&] { return call(*x); }));
-}
-template <class Call>
-nb::object with_input(const char* operation, nb::handle input, const Call& call) {
-  return with_input(operation, input, call,
-                    [](auto&& result) { return nb::cast(std::forward<decltype(result)>(result)); });
 }
 
 // Adds an operator of a family wherever users look for it. (masked_reductions.cpp)

@@ -122,19 +122,7 @@ void define_masked(const MaskedScopes& scopes, const masked::LogAddExp& op) {
               "input_mask: object = None, other_mask: object = None, mask: object = None, input1: "
               "object = None, input2: object = None) -> typing.Any"),
       op.summary);
-  nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>())
-      .def(
-          op.name,
-          [&op](nb::handle input, nb::handle other, nb::handle dtype, nb::handle other_mask) {
-            return call_log_add_exp(
-                op, input, other,
-                log_add_exp_options(op, dtype, nb::none(), other_mask, nb::none()));
-          },
-          "other"_a, nb::kw_only(), "dtype"_a.none() = nb::none(),
-          "other_mask"_a.none() = nb::none(),
-          nb::sig("def logaddexp(self, other: object, *, dtype: object = None, other_mask: object "
-                  "= None) -> MaskedTensor"),
-          op.summary);
+  // The method is that of the elementwise operator: it counts where both operands do.
 }
 
 Tensor mask_of(const masked::Normalization& op, const MaskQuery& query) {

@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "define.h"
+#include "loup/masked/order.h"
 
 namespace loup::python {
 
@@ -9,17 +10,24 @@ using namespace nb::literals;
 
 namespace {
 
-Tensor masked_select(nb::handle input, nb::handle mask) {
-  const TensorArgument x("masked_select", input);
+nb::object masked_select(nb::handle input, nb::handle mask) {
   const TensorArgument chosen("masked_select", mask);
-  return without_gil(x->size(), [&] { return ops::masked_select(*x, *chosen); });
+  if (const MaskedTensor* const x = masked_tensor_in(input)) {
+    return nb::cast(without_gil(x->size(), [&] { return masked::masked_select(*x, *chosen); }));
+  }
+  const TensorArgument x("masked_select", input);
+  return nb::cast(without_gil(x->size(), [&] { return ops::masked_select(*x, *chosen); }));
 }
 
-Tensor masked_fill(nb::handle input, nb::handle mask, nb::handle value) {
-  const TensorArgument x("masked_fill", input);
+nb::object masked_fill(nb::handle input, nb::handle mask, nb::handle value) {
   const TensorArgument chosen("masked_fill", mask);
+  if (const MaskedTensor* const x = masked_tensor_in(input)) {
+    const Scalar fill = scalar_from("masked_fill", value);
+    return nb::cast(without_gil(x->size(), [&] { return masked::masked_fill(*x, *chosen, fill); }));
+  }
+  const TensorArgument x("masked_fill", input);
   const ops::Operand number = operand_from("masked_fill", value);
-  return without_gil(x->size(), [&] { return ops::masked_fill(*x, *chosen, number); });
+  return nb::cast(without_gil(x->size(), [&] { return ops::masked_fill(*x, *chosen, number); }));
 }
 
 void masked_fill_in_place(Tensor& x, nb::handle mask, nb::handle value) {

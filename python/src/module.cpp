@@ -9,9 +9,11 @@ NB_MODULE(_loup, m) {
   python::bind_errors(m);
   python::bind_dtype(m);
   python::bind_tensor(m);
+  python::bind_masked_tensor(m);
   python::bind_autograd(m);
   python::bind_create(m);
   python::bind_elementwise(m);
+  python::bind_selection(m);
   python::bind_logic(m);
   python::bind_linalg(m);
   python::bind_gather(m);
@@ -20,6 +22,7 @@ NB_MODULE(_loup, m) {
   python::bind_search(m);
   python::bind_join(m);
   python::bind_shape(m);
+  python::bind_views(m);
   python::bind_random(m);
   python::bind_masked(m);
   python::bind_files(m);

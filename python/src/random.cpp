@@ -8,6 +8,7 @@
 #include "define.h"
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
+#include "loup/ops/copy.h"
 #include "loup/ops/dropout.h"
 #include "loup/ops/sampling.h"
 #include "loup/tensor/create.h"
@@ -210,9 +211,16 @@ void bind_sampling(nb::module_& m) {
   define(
       m, "dropout",
       [](nb::handle input, double p, bool training, nb::handle generator) {
-        const TensorArgument x("dropout", input);
         const Generator source = generator_from("dropout", generator);
-        return without_gil(x->size(), [&] { return ops::dropout(*x, p, training, source); });
+        if (const MaskedTensor* const x = masked_tensor_in(input)) {
+          return nb::cast(without_gil(x->size(), [&] {
+            return as_masked_tensor(ops::dropout(x->get_data(), p, training, source),
+                                    ops::clone(x->get_mask()));
+          }));
+        }
+        const TensorArgument x("dropout", input);
+        return nb::cast(
+            without_gil(x->size(), [&] { return ops::dropout(*x, p, training, source); }));
       },
       "p"_a = 0.5, "training"_a = true, nb::kw_only(), "generator"_a.none() = nb::none());
 }

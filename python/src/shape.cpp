@@ -28,29 +28,29 @@ nb::tuple meshgrid(const nb::args& vectors, const std::string& indexing) {
   return tuple_of(ops::meshgrid(tensors, indexing_from(indexing)));
 }
 
-void bind_views(nb::module_& m) {
-  define(
+void bind_dims(nb::module_& m) {
+  define_alike(
       m, "movedim",
       [](nb::handle input, nb::handle source, nb::handle destination) {
         const TensorArgument x("movedim", input);
         return ops::movedim(*x, dims_from("movedim", source), dims_from("movedim", destination));
       },
       "source"_a, "destination"_a);
-  define(
+  define_alike(
       m, "swapaxes",
       [](nb::handle input, nb::handle first, nb::handle second) {
         const TensorArgument x("swapaxes", input);
         return ops::swapaxes(*x, integer_from("swapaxes", first), integer_from("swapaxes", second));
       },
       "axis0"_a, "axis1"_a);
-  define(
+  define_alike(
       m, "unflatten",
       [](nb::handle input, nb::handle dim, nb::handle sizes) {
         const TensorArgument x("unflatten", input);
         return ops::unflatten(*x, integer_from("unflatten", dim), dims_from("unflatten", sizes));
       },
       "dim"_a, "sizes"_a);
-  define(
+  define_alike(
       m, "diagonal",
       [](nb::handle input, nb::handle offset, nb::handle dim1, nb::handle dim2) {
         const TensorArgument x("diagonal", input);
@@ -62,7 +62,7 @@ void bind_views(nb::module_& m) {
 }
 
 void bind_moves(nb::module_& m) {
-  define(
+  define_alike(
       m, "flip",
       [](nb::handle input, nb::handle dims, nb::handle axis) {
         const TensorArgument x("flip", input);
@@ -70,7 +70,7 @@ void bind_moves(nb::module_& m) {
         return without_gil(x->size(), [&] { return ops::flip(*x, chosen); });
       },
       "dims"_a.none() = nb::none(), nb::kw_only(), "axis"_a.none() = nb::none());
-  define(
+  define_alike(
       m, "roll",
       [](nb::handle input, nb::handle shifts, nb::handle dims, nb::handle axis) {
         const TensorArgument x("roll", input);
@@ -83,7 +83,7 @@ void bind_moves(nb::module_& m) {
 
 using Repeat = Tensor (*)(const Tensor&, const Dims&);
 void define_repeat(nb::module_& m, const char* name, Repeat repeat) {
-  define(
+  define_alike(
       m, name,
       [name, repeat](nb::handle input, const nb::args& args) {
         const TensorArgument x(name, input);
@@ -108,11 +108,11 @@ void define_triangle(nb::module_& m, const char* name, Triangle triangle) {
 }  // namespace
 
 void bind_shape(nb::module_& m) {
-  bind_views(m);
+  bind_dims(m);
   bind_moves(m);
   define_repeat(m, "repeat", ops::repeat);
   define_repeat(m, "tile", ops::tile);
-  define(
+  define_alike(
       m, "repeat_interleave",
       [](nb::handle input, nb::handle repeats, nb::handle dim, nb::handle axis) {
         const char* const name = "repeat_interleave";

@@ -35,6 +35,7 @@ nb::list ops() {
     entry["summary"] = op.summary;
     entry["signature"] = op.signature;
     entry["masked"] = op.is_masked;
+    entry["takes_masked"] = op.takes_masked;
     entry["differentiable"] = op.is_differentiable;
     entry["in_place"] = op.is_in_place;
     entry["aliases"] = op.aliases;

@@ -76,68 +76,16 @@ nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy
   return !copy.is_none() && nb::cast<bool>(copy) ? array.attr("copy")() : array;
 }
 
-void bind_views(nb::class_<Tensor>& tensor) {
-  tensor.def("transpose", ops::transpose, "dim0"_a, "dim1"_a, "Swap two dims.")
-      .def(
-          "permute",
-          [](const Tensor& x, const nb::args& dims) {
-            return ops::permute(x, dims_from_args("permute", dims));
-          },
-          nb::sig("def permute(self, *dims: int | collections.abc.Sequence[int]) -> Tensor"),
-          "Reorder the dims.")
-      .def(
-          "reshape",
-          [](const Tensor& x, const nb::args& shape) {
-            return ops::reshape(x, dims_from_args("reshape", shape));
-          },
-          nb::sig("def reshape(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
-          "Another shape over the same elements, as a view where possible.")
-      .def(
-          "view",
-          [](const Tensor& x, const nb::args& shape) {
-            return ops::view(x, dims_from_args("view", shape));
-          },
-          nb::sig("def view(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
-          "Another shape over the same elements, never a copy.")
-      .def("flatten", ops::flatten, "start_dim"_a = 0, "end_dim"_a = -1, "Make dims one.")
-      .def(
-          "squeeze",
-          [](const Tensor& x, nb::handle dim) {
-            return ops::squeeze(x, dims_from("squeeze", dim));
-          },
-          "dim"_a.none() = nb::none(),
-          nb::sig("def squeeze(self, dim: int | collections.abc.Sequence[int] | None = None) -> "
-                  "Tensor"),
-          "Drop dims of size 1.")
-      .def("unsqueeze", ops::unsqueeze, "dim"_a, "Insert a dim of size 1.")
-      .def(
-          "expand",
-          [](const Tensor& x, const nb::args& shape) {
-            return ops::expand(x, dims_from_args("expand", shape));
-          },
-          nb::sig("def expand(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
-          "Repeat dims of size 1 without a copy; -1 keeps a size.")
-      .def(
-          "broadcast_to",
-          [](const Tensor& x, nb::handle shape) {
-            return ops::broadcast_to(x, dims_from("broadcast_to", shape));
-          },
-          "shape"_a,
-          nb::sig("def broadcast_to(self, shape: int | collections.abc.Sequence[int]) -> Tensor"),
-          "Repeat to a shape without a copy.")
-      .def("narrow", ops::narrow, "dim"_a, "start"_a, "length"_a, "A range of one dim.")
-      .def("select", ops::select, "dim"_a, "index"_a, "One element of one dim, which disappears.")
+void bind_index(nb::class_<Tensor>& tensor) {
+  tensor.def_prop_ro(
+            "T", [](const Tensor& x) { return reversed(x); }, "The dims in reverse order.")
       .def_prop_ro(
-          "T",
-          [](const Tensor& x) {
-            Dims order;
-            for (int i = x.ndim(); i-- > 0;) order.push_back(i);
-            return ops::permute(x, order);
-          },
-          "The dims in reverse order.")
-      .def("__getitem__", index, "key"_a.none(),
+          "mT", [](const Tensor& x) { return ops::transpose(x, -2, -1); },
+          "The last two dims swapped.")
+      .def("__getitem__", nb::overload_cast<const Tensor&, nb::handle>(index), "key"_a.none(),
            nb::sig("def __getitem__(self, key: typing.Any) -> Tensor"))
-      .def("__setitem__", set_index, "key"_a.none(), "value"_a,
+      .def("__setitem__", nb::overload_cast<Tensor&, nb::handle, nb::handle>(set_index),
+           "key"_a.none(), "value"_a,
            nb::sig("def __setitem__(self, key: typing.Any, value: object) -> None"));
 }
 
@@ -252,7 +200,7 @@ void bind_tensor(nb::module_& m) {
       .def("__len__", length)
       .def("__iter__", iterator, nb::sig("def __iter__(self) -> collections.abc.Iterator[Tensor]"))
       .def("__repr__", [](const Tensor& x) { return to_string(x); });
-  bind_views(tensor);
+  bind_index(tensor);
   bind_copies(tensor);
   bind_exchange(tensor);
 }

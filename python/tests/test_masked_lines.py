@@ -315,7 +315,8 @@ def test_logaddexp_of_masked_tensors_counts_where_one_does() -> None:
     a = loup.masked_tensor([0.0, 1.0], [True, False])
     got = loup.masked.logaddexp(a, [0.0, 2.0], other_mask=[False, False])
     assert got.get_mask().tolist() == [True, False]
-    assert a.logaddexp([0.0, 2.0]).get_data().tolist() == [pytest.approx(math.log(2)), 2.0]
+    assert loup.masked.logaddexp(a, [0.0, 2.0]).tolist() == [pytest.approx(math.log(2)), 2.0]
+    assert a.logaddexp([0.0, 2.0]).tolist() == [pytest.approx(math.log(2)), None]
     mask = loup.masked.output_mask(
         "logaddexp", [0.0, 1.0], other=[0.0, 1.0], input_mask=[False, True], other_mask=False
     )

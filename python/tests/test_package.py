@@ -44,6 +44,7 @@ def test_ops_describe_every_operator() -> None:
             "signature",
             "aliases",
             "masked",
+            "takes_masked",
             "differentiable",
             "in_place",
         }

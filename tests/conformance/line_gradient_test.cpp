@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "loup/autograd/backward.h"
@@ -131,6 +132,31 @@ TEST_P(EveryLineGradient, AgreesWithFiniteDifferences) {
   for_each_case([&](const Case& c, const std::optional<Tensor>& mask, const Tensor& x) {
     expect_gradient(c, mask, x);
   });
+}
+
+/// Lines that are read in pieces and in parts, moved as a whole in one direction.
+TEST_P(EveryLineGradient, AgreesWithADifferenceOfLongLines) {
+  for (const Shape& shape : {Shape{150001}, {3, 70001}, {300, 3}}) {
+    const Dims dims{shape[0] > 3 ? 0 : 1};
+    const Case c{0, DType::f64, shape, dims, InputForm::contiguous, MaskKind::full};
+    const std::optional<Tensor> mask = make_operands(c).mask;
+    const Tensor x = moderate(shape, 11);
+    const Tensor weights = moderate(shape, 12);
+    const Tensor direction = moderate(shape, 13);
+    const bool has_products = GetParam().name == "cumprod";
+    // Products of so many elements are numbers only where those are near 1.
+    for (double& value : x.data<double>()) value = has_products ? 1 + 1e-3 * value : value;
+    const auto moved_by = [&](double distance) {
+      const Tensor moved = ops::clone(x);
+      const auto by = direction.data<const double>();
+      const auto to = moved.data<double>();
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += distance * by[i];
+      return inner_product(GetParam().call(moved, dims, mask, {}), weights);
+    };
+    const double wanted = (moved_by(1e-7) - moved_by(-1e-7)) / 2e-7;
+    const double got = inner_product(gradient(c, x, mask, weights), direction);
+    EXPECT_NEAR(got, wanted, 1e-3 * (1 + std::abs(wanted))) << fmt::format("{}", shape);
+  }
 }
 
 TEST_P(EveryLineGradient, OfItsGradientAgreesWithFiniteDifferences) {

@@ -153,6 +153,14 @@ TEST_P(EveryLineOp, GivesTheSameBitsOnEveryNumberOfThreads) {
   });
 }
 
+TEST_P(EveryLineOp, GivesTheSameBitsOnSeveralLinesOfThreeParts) {
+  const Case c{0, DType::f64, {2, 150001}, {1}, InputForm::contiguous, MaskKind::full};
+  const Operands operands = line_operands(GetParam(), c);
+  Bits serial;  // line by line; several threads share the parts of each
+  with_threads({1}, [&] { serial = bits_of(call(c, operands)); });
+  with_threads({2, 7}, [&] { EXPECT_EQ(bits_of(call(c, operands)), serial); });
+}
+
 TEST_P(EveryLineOp, HasTheRepeatedMaskAsItsOutputMask) {
   for_each_case(every_nth(small_cases(), 3), [&](const Case& c) {
     const Operands operands = line_operands(GetParam(), c);

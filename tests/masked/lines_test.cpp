@@ -14,6 +14,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
 #include "tests/support/random.h"
+#include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -69,6 +70,11 @@ TEST(MaskedSoftmax, TreatsElementsThatAreAllMinusInfinityAsMasked) {
   const Tensor mask = tensor({true, true, false});
   expect_elements(softmax(x, 0, {.mask = mask}), {0, 0, 0});
   expect_elements(log_softmax(x, 0, {.mask = mask}), {-inf, -inf, -inf});
+  // The same down columns.
+  const Tensor columns = ops::expand(ops::unsqueeze(x, 1), {3, 2});
+  const Tensor rows = ops::unsqueeze(mask, 1);
+  expect_elements(softmax(columns, 0, {.mask = rows}), std::vector<double>(6, 0));
+  expect_elements(log_softmax(columns, 0, {.mask = rows}), std::vector<double>(6, -inf));
 }
 
 TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
@@ -88,6 +94,13 @@ TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
 TEST(MaskedSoftmax, DoesNotOverflowOnLargeElements) {
   expect_elements(softmax(tensor({1e308, 1e308}), 0), {0.5, 0.5});
   expect_elements(softmin(tensor({-1e308, -1e308}), 0), {0.5, 0.5});
+}
+
+TEST(MaskedSoftmax, DoesNotVanishOnVeryNegativeElements) {
+  const Tensor x = full({2, 3}, -1e308, DType::f64);
+  const Tensor mask = tensor({{true, true, false}, {true, true, true}});
+  expect_elements(softmax(x, 1, {.mask = mask}), {0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+  expect_elements(softmax(x, 0, {.mask = mask}), {0.5, 0.5, 0, 0.5, 0.5, 1});
 }
 
 TEST(MaskedSoftmax, OfAScalarIsOne) {
@@ -274,6 +287,49 @@ TEST(MaskedNormalize, RefusesADTypeThatDoesNotHoldTheInput) {
                            "normalize: expected a dtype that holds float64", "got float32");
   expect_error<ValueError>([] { normalize(tensor({1.0}), nan, 0); },
                            "normalize: expected an order that is a number", "got nan");
+}
+
+// --- lines of many pieces ---
+
+TEST(MaskedSoftmax, GivesTheSameBitsOfALongRowOnEveryNumberOfThreads) {
+  Random random;
+  const Tensor x = test::random_tensor(random, {100'003}, DType::f64);
+  const Tensor m = test::random_mask(random, {100'003});
+  std::vector<std::byte> wanted;
+  test::with_threads({1, 2, 7}, [&] {
+    const auto got = bits_of(softmax(x, 0, {.mask = m}));
+    if (wanted.empty()) wanted = got;
+    EXPECT_EQ(got, wanted);
+  });
+}
+
+TEST(MaskedSoftmax, HasTheGradientOfALongRow) {
+  Random random;
+  const std::int64_t n = 100'003;
+  const Tensor x = leaf(test::random_tensor(random, {n}, DType::f64));
+  const Tensor weight = test::random_tensor(random, {n}, DType::f64);
+  const Tensor y = softmax(x, 0);
+  autograd::backward(y, {.gradient = weight});
+  const auto shares = elements<double>(y.detach());
+  const auto weights = elements<double>(weight);
+  double mean = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) mean += shares[i] * weights[i];
+  const std::vector<double> gradient = grad_of(x);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    ASSERT_NEAR(gradient[i], shares[i] * (weights[i] - mean), 1e-12) << i;
+  }
+}
+
+TEST(MaskedCumsum, GoesOnThroughAllPartsOfManyLongLines) {
+  const std::int64_t n = 200'001;  // three parts
+  const Tensor sums = cumsum(full({16, n}, 1, DType::f64), 1);
+  std::int64_t wrong = 0;
+  for (std::int64_t line = 0; line < 16; ++line) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      wrong += sums.at<double>({line, i}) == static_cast<double>(i + 1) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = [
     *("demo", "test", "bench", "bench-check", "bench-peers", "lint", "format", "docs"),
-    *("build", "clean", "asan", "tsan", "install"),
+    *("build", "clean", "asan", "tsan", "mutants", "install"),
 ]
 
 

@@ -9,7 +9,8 @@ from op_cases.random import RANDOM
 from op_cases.reductions import REDUCTIONS
 from op_cases.selection import SELECTION
 from op_cases.shapes import SHAPES
+from op_cases.views import VIEWS
 
 FUNCTIONS: dict[str, list[Example]] = (
-    GATHERING | MASKED | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES
+    GATHERING | MASKED | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES | VIEWS
 )

@@ -27,7 +27,8 @@ class Result:
 
     def __str__(self) -> str:
         peers = ", ".join(f"{count} beside {name}" for name, count in self.peers.items())
-        text = f"{self.op}: {self.cases} cases"
+        wrong = f"{len(self.failures)} wrong of " if self.failures else ""
+        text = f"{self.op}: {wrong}{self.cases} cases"
         return f"{text}, {peers}" if peers else text
 
 
@@ -36,10 +37,10 @@ def check(case: Case) -> tuple[str | None, list[str]]:
     return pairs.check(case) if case.op == "logaddexp" else checked.check(case)
 
 
-def sweep(op: str) -> Result:
-    """Run every case of an operator."""
+def sweep(op: str, count: int = CASES) -> Result:
+    """Run `count` cases of an operator."""
     result = Result(op)
-    every = pairs.cases(CASES) if op == "logaddexp" else single.cases(op, CASES)
+    every = pairs.cases(count) if op == "logaddexp" else single.cases(op, count)
     for case in every:
         wrong, asked = check(case)
         result.cases += 1

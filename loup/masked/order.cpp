@@ -1,0 +1,58 @@
+#include "loup/masked/order.h"
+
+#include "loup/base/error.h"
+#include "loup/masked/moves.h"
+#include "loup/ops/binary.h"
+#include "loup/ops/copy.h"
+#include "loup/ops/logic.h"
+#include "loup/ops/masking.h"
+#include "loup/ops/sort.h"
+#include "loup/ops/unary.h"
+
+namespace loup::masked {
+
+namespace {
+
+Sorted taken(const MaskedTensor& x, std::int64_t dim, const Tensor& indices) {
+  if (x.ndim() == 0) return {x, indices};
+  return {gather(x, dim, indices), indices};
+}
+
+}  // namespace
+
+Tensor argsort(const MaskedTensor& x, std::int64_t dim, bool descending) {
+  Tensor by_value = ops::argsort(x.get_data().detach(), dim, descending);
+  if (x.ndim() == 0) return by_value;
+  // Sorting is stable: a second time by the mask leaves the order of what counts.
+  const Tensor is_masked = ops::logical_not(ops::gather(x.get_mask(), dim, by_value));
+  return ops::gather(by_value, dim, ops::argsort(is_masked, dim));
+}
+
+Sorted sort(const MaskedTensor& x, std::int64_t dim, bool descending) {
+  return taken(x, dim, argsort(x, dim, descending));
+}
+
+Sorted topk(const MaskedTensor& x, std::int64_t k, std::int64_t dim, bool largest) {
+  const Tensor order = argsort(x, dim, largest);
+  const std::int64_t size = x.ndim() == 0 ? 1 : x.get_data().size(dim);
+  if (k < 0 || k > size) {
+    throw ValueError("topk: expected k from 0 to {}, got {}", size, k);
+  }
+  return taken(x, dim, x.ndim() == 0 ? order : ops::narrow(order, dim, 0, k));
+}
+
+MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition) {
+  return alike(x, [&](const Tensor& t) { return ops::masked_select(t, condition); });
+}
+
+MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value) {
+  return as_masked_tensor(ops::masked_fill(x.get_data(), condition, value),
+                          ops::masked_fill(x.get_mask(), condition, Scalar(true)));
+}
+
+bool equal(const MaskedTensor& x, const MaskedTensor& y) {
+  return ops::equal(x.get_mask(), y.get_mask()) &&
+         ops::equal(x.detach().to_tensor(0), y.detach().to_tensor(0));
+}
+
+}  // namespace loup::masked

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "loup/masked/masked_tensor.h"
+
+// Elements of one dim in order: those that count as ops/sort.h orders them, then the others.
+
+namespace loup::masked {
+
+struct Sorted {
+  MaskedTensor values;
+  Tensor indices;  // int64: where they stood along the dim
+};
+
+LOUP_EXPORT Sorted sort(const MaskedTensor& x, std::int64_t dim = -1, bool descending = false);
+LOUP_EXPORT Tensor argsort(const MaskedTensor& x, std::int64_t dim = -1, bool descending = false);
+/// The first `k` of them: the largest, or the smallest. Where fewer count the rest is masked.
+LOUP_EXPORT Sorted topk(const MaskedTensor& x, std::int64_t k, std::int64_t dim = -1,
+                        bool largest = true);
+
+/// The elements that count and for which `condition` is true, as a vector with a mask of its own:
+/// data and mask alike.
+LOUP_EXPORT MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition);
+/// `x` with `value` where `condition` is true; there it counts.
+LOUP_EXPORT MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value);
+
+/// Whether shapes, masks and what counts are equal.
+LOUP_EXPORT bool equal(const MaskedTensor& x, const MaskedTensor& y);
+
+}  // namespace loup::masked
