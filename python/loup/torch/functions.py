@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 import torch.masked
@@ -23,7 +23,7 @@ from loup.torch.exchange import (
 )
 from loup.torch.gradients import Call, apply
 
-DType = torch.dtype | None
+DType: TypeAlias = torch.dtype | None
 
 # What a first gradient is computed from, apart from the mask and its own gradient.
 _READ_INPUT = {"prod", "amax", "amin", "logsumexp", "var", "std", "norm", "normalize", "cumprod"}
