@@ -73,6 +73,9 @@ Description describe(const DLTensor& from, bool is_writable) {
   }
   result.data.is_writable = is_writable;
   if (count == 0) return result;
+  if (from.data == nullptr) {
+    throw ValueError("from_dlpack: expected the address of {} elements, got a null pointer", count);
+  }
 
   // Negative strides reach below the first element; storage starts at the lowest one.
   std::int64_t below = 0;

@@ -139,6 +139,12 @@ TYPED_TEST(FromDlpack, AcceptsAScalar) {
   EXPECT_EQ(from_dlpack(&this->foreign_.managed).template item<float>(), 1);
 }
 
+TYPED_TEST(FromDlpack, RefusesANullPointerWithElements) {
+  this->dl_.data = nullptr;
+  this->template expect_refused<ValueError>("from_dlpack: expected the address of 6 elements",
+                                            "got a null pointer");
+}
+
 TYPED_TEST(FromDlpack, RefusesAnotherDevice) {
   this->dl_.device = {2, 0};
   this->template expect_refused<ValueError>("from_dlpack: expected memory of the CPU",
