@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "loup/base/error.h"
+#include "loup/masked/masks.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/select.h"
-#include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
 namespace loup::masked {
@@ -16,20 +16,13 @@ namespace loup::masked {
 namespace {
 
 using ops::Operand;
+using ops::repeated;
 
 thread_local bool is_strict_here = false;
 
-Tensor repeated(const char* operation, const Tensor& mask, const Shape& shape) {
-  return mask.with_layout(broadcast(operation, "masks", mask.layout(), shape));
-}
-
-bool is_same(const Tensor& a, const Tensor& b) {
-  return a.raw_data() == b.raw_data() && a.shape() == b.shape() && a.strides() == b.strides();
-}
-
 void check_equal_masks(const char* operation, const Tensor& a, const Tensor& b,
                        const Shape& shape) {
-  if (is_same(a, b)) return;
+  if (is_same_mask(a, b)) return;
   if (a.ndim() == b.ndim() &&
       ops::equal(repeated(operation, a, shape), repeated(operation, b, shape))) {
     return;
@@ -66,7 +59,7 @@ void check_in_place(const char* operation, const MaskedTensor& x,
   for (const MaskedOperand* const other : others) {
     if (other == nullptr || other->mask() == nullptr) continue;
     const Tensor mask = repeated(operation, *other->mask(), x.shape());
-    if (!is_same(mask, x.get_mask()) && !ops::equal(mask, x.get_mask())) {
+    if (!is_same_mask(mask, x.get_mask()) && !ops::equal(mask, x.get_mask())) {
       throw ValueError(
           "{}: expected an operand with the mask of what it is written into, got one "
           "whose mask differs",
@@ -99,8 +92,9 @@ Tensor common_mask(const char* operation, std::span<const MaskedOperand* const> 
     if (is_strict_here && !masks.empty()) {
       check_equal_masks(operation, *masks.front(), *mask, shape);
     }
-    const bool is_new = std::none_of(masks.begin(), masks.end(),
-                                     [&](const Tensor* other) { return is_same(*other, *mask); });
+    const bool is_new = std::none_of(masks.begin(), masks.end(), [&](const Tensor* other) {
+      return is_same_mask(*other, *mask);
+    });
     if (is_new) masks.push_back(mask);
   }
   if (masks.empty())

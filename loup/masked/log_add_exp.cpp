@@ -21,18 +21,14 @@ Tensor present(const char* operation, const Tensor& x, const std::optional<Tenso
   return ops::where(whole_mask(operation, x, mask), x, -std::numeric_limits<double>::infinity());
 }
 
-bool is_same(const std::optional<Tensor>& a, const std::optional<Tensor>& b) {
-  return a && b && a->raw_data() == b->raw_data() && a->dtype() == b->dtype() &&
-         a->shape() == b->shape() && a->strides() == b->strides();
-}
-
 /// log(exp(a) + exp(b)) of what is present.
 Tensor log_add_exp(const char* name, const Tensor& a, const Tensor& b,
                    const LogAddExpOptions& options) {
   // Both or none: one pass less.
   const bool is_floating_pair = is_floating(a.dtype()) && is_floating(b.dtype());
-  if (is_floating_pair && a.shape() == b.shape() &&
-      is_same(options.input_mask, options.other_mask)) {
+  const bool is_one_mask = options.input_mask && options.other_mask &&
+                           is_same_mask(*options.input_mask, *options.other_mask);
+  if (is_floating_pair && a.shape() == b.shape() && is_one_mask) {
     return present(name, ops::logaddexp(a, b), options.input_mask);
   }
   return ops::logaddexp(present(name, a, options.input_mask), present(name, b, options.other_mask));

@@ -18,6 +18,11 @@ Tensor whole_mask(const char* operation, const Tensor& x, const std::optional<Te
   return ops::to(ops::mask_as(operation, x, given), DType::boolean);
 }
 
+bool is_same_mask(const Tensor& a, const Tensor& b) {
+  return a.raw_data() == b.raw_data() && a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         a.strides() == b.strides();
+}
+
 MaskedTensor all_valid(const Tensor& x) {
   return as_masked_tensor(x, whole_mask("as_masked_tensor", x, {}));
 }

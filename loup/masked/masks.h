@@ -13,6 +13,9 @@ LOUP_EXPORT Tensor combined_mask(const char* operation, const MaskedTensor& x,
 LOUP_EXPORT Tensor whole_mask(const char* operation, const Tensor& x,
                               const std::optional<Tensor>& mask);
 
+/// Whether both are the same elements, seen in the same way.
+LOUP_EXPORT bool is_same_mask(const Tensor& a, const Tensor& b);
+
 /// `x` with a mask that is true everywhere.
 LOUP_EXPORT MaskedTensor all_valid(const Tensor& x);
 

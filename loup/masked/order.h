@@ -19,8 +19,7 @@ LOUP_EXPORT Tensor argsort(const MaskedTensor& x, std::int64_t dim = -1, bool de
 LOUP_EXPORT Sorted topk(const MaskedTensor& x, std::int64_t k, std::int64_t dim = -1,
                         bool largest = true);
 
-/// The elements that count and for which `condition` is true, as a vector with a mask of its own:
-/// data and mask alike.
+/// The elements for which `condition` is true, as a vector: data and mask alike.
 LOUP_EXPORT MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition);
 /// `x` with `value` where `condition` is true; there it counts.
 LOUP_EXPORT MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value);

@@ -94,6 +94,9 @@ Scalar scalar_from(const char* operation, nb::handle object);
 /// A str, bytes or os.PathLike.
 std::filesystem::path path_from(nb::handle object);
 
+/// A MaskedTensor, or a tensor all of which counts.
+MaskedTensor masked_from(const char* operation, nb::handle object);
+
 /// A number as it is; anything else as a tensor.
 ops::Operand operand_from(const char* operation, nb::handle object);
 /// The same, or a MaskedTensor.

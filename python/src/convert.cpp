@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "loup/base/error.h"
+#include "loup/masked/masks.h"
 #include "loup/tensor/create.h"
 
 namespace loup::python {
@@ -141,6 +142,11 @@ std::string class_name(nb::handle object) {
 
 Tensor* tensor_in(nb::handle object) { return instance_in<Tensor>(object); }
 MaskedTensor* masked_tensor_in(nb::handle object) { return instance_in<MaskedTensor>(object); }
+
+MaskedTensor masked_from(const char* operation, nb::handle object) {
+  if (const MaskedTensor* const x = masked_tensor_in(object)) return *x;
+  return masked::all_valid(as_tensor(operation, object));
+}
 
 TensorArgument::TensorArgument(const char* operation, nb::handle object)
     : tensor_(tensor_in(object)) {

@@ -2,7 +2,6 @@
 
 #include "arguments.h"
 #include "define.h"
-#include "loup/masked/masks.h"
 #include "loup/masked/moves.h"
 
 namespace loup::python {
@@ -23,8 +22,7 @@ nb::object joined(const char* name, nb::handle tensors, const JoinParts& join) {
   }
   std::vector<MaskedTensor> parts;
   for (nb::handle item : nb::borrow<nb::sequence>(tensors)) {
-    const MaskedTensor* const x = masked_tensor_in(item);
-    parts.push_back(x != nullptr ? *x : masked::all_valid(as_tensor(name, item)));
+    parts.push_back(masked_from(name, item));
   }
   return nb::cast(masked::joined_alike(parts, join));
 }

@@ -2,7 +2,6 @@
 
 #include "bindings.h"
 #include "define.h"
-#include "loup/masked/masks.h"
 #include "loup/masked/ops.h"
 #include "loup/masked/order.h"
 
@@ -11,11 +10,6 @@ namespace loup::python {
 using namespace nb::literals;
 
 namespace {
-
-MaskedTensor masked_or_valid(const char* operation, nb::handle object) {
-  if (const MaskedTensor* const x = masked_tensor_in(object)) return *x;
-  return masked::all_valid(as_tensor(operation, object));
-}
 
 nb::object isclose(const char* operation, nb::handle input, nb::handle other,
                    const ops::Closeness& closeness) {
@@ -35,8 +29,8 @@ void bind_logic(nb::module_& m) {
       m, "equal",
       [](nb::handle input, nb::handle other) {
         if (masked_tensor_in(input) != nullptr || masked_tensor_in(other) != nullptr) {
-          const MaskedTensor x = masked_or_valid("equal", input);
-          const MaskedTensor y = masked_or_valid("equal", other);
+          const MaskedTensor x = masked_from("equal", input);
+          const MaskedTensor y = masked_from("equal", other);
           return without_gil(x.size(), [&] { return masked::equal(x, y); });
         }
         const TensorArgument x("equal", input);

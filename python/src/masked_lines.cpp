@@ -61,18 +61,13 @@ masked::LogAddExpOptions log_add_exp_options(const masked::LogAddExp& op, nb::ha
 /// A MaskedTensor when one of the operands is.
 nb::object call_log_add_exp(const masked::LogAddExp& op, nb::handle input, nb::handle other,
                             const masked::LogAddExpOptions& options) {
-  const MaskedTensor* const a = masked_tensor_in(input);
-  const MaskedTensor* const b = masked_tensor_in(other);
-  if (a == nullptr && b == nullptr) {
+  if (masked_tensor_in(input) == nullptr && masked_tensor_in(other) == nullptr) {
     const TensorArgument x(op.name, input);
     const TensorArgument y(op.name, other);
     return nb::cast(without_gil(x->size() + y->size(), [&] { return op(*x, *y, options); }));
   }
-  const auto masked = [&](const MaskedTensor* own, nb::handle object) {
-    return own != nullptr ? *own : masked::all_valid(as_tensor(op.name, object));
-  };
-  const MaskedTensor x = masked(a, input);
-  const MaskedTensor y = masked(b, other);
+  const MaskedTensor x = masked_from(op.name, input);
+  const MaskedTensor y = masked_from(op.name, other);
   return nb::cast(without_gil(x.size() + y.size(), [&] { return op(x, y, options); }));
 }
 

@@ -4,7 +4,6 @@
 #include "bindings.h"
 #include "define.h"
 #include "loup/masked/elementwise.h"
-#include "loup/masked/masks.h"
 #include "loup/ops/select.h"
 
 // Elementwise operators of three operands.
@@ -39,17 +38,12 @@ std::optional<MaskedOperand> bound_from(nb::handle object) {
 std::optional<ops::Operand> values_of(const std::optional<MaskedOperand>& x) {
   return x ? std::optional(x->values()) : std::nullopt;
 }
-/// Plain input beside a masked operand: all of it counts.
-MaskedTensor all_valid(const char* operation, nb::handle input) {
-  if (const MaskedTensor* const x = masked_tensor_in(input)) return *x;
-  return masked::all_valid(as_tensor(operation, input));
-}
 
 nb::object clamp(nb::handle input, nb::handle low, nb::handle high) {
   const auto min = bound_from(low);
   const auto max = bound_from(high);
   if (is_masked({input, low, high})) {
-    const MaskedTensor x = all_valid("clamp", input);
+    const MaskedTensor x = masked_from("clamp", input);
     return nb::cast(without_gil(x.size(), [&] { return masked::clamp(x, min, max); }));
   }
   const TensorArgument x("clamp", input);
@@ -80,7 +74,7 @@ nb::object lerp(nb::handle input, nb::handle end, nb::handle weight) {
   const MaskedOperand y = masked_operand_from("lerp", end);
   const MaskedOperand w = masked_operand_from("lerp", weight);
   if (is_masked({input, end, weight})) {
-    const MaskedTensor x = all_valid("lerp", input);
+    const MaskedTensor x = masked_from("lerp", input);
     return nb::cast(without_gil(x.size(), [&] { return masked::lerp(x, y, w); }));
   }
   const TensorArgument x("lerp", input);

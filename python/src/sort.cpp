@@ -10,25 +10,6 @@ using namespace nb::literals;
 
 namespace {
 
-ops::Sorted sort_of(const Tensor& x, std::int64_t dim, bool descending) {
-  return ops::sort(x, dim, descending);
-}
-masked::Sorted sort_of(const MaskedTensor& x, std::int64_t dim, bool descending) {
-  return masked::sort(x, dim, descending);
-}
-Tensor argsort_of(const Tensor& x, std::int64_t dim, bool descending) {
-  return ops::argsort(x, dim, descending);
-}
-Tensor argsort_of(const MaskedTensor& x, std::int64_t dim, bool descending) {
-  return masked::argsort(x, dim, descending);
-}
-ops::Sorted topk_of(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest) {
-  return ops::topk(x, k, dim, largest);
-}
-masked::Sorted topk_of(const MaskedTensor& x, std::int64_t k, std::int64_t dim, bool largest) {
-  return masked::topk(x, k, dim, largest);
-}
-
 /// (values, indices), with names.
 template <class Sorted>
 nb::object named(const Sorted& sorted) {
@@ -43,22 +24,35 @@ nb::object sort(nb::handle input, nb::handle dim, bool descending, bool /*stable
                 nb::handle axis) {
   const std::int64_t along = integer_from("sort", dim_or_axis(dim, axis));
   return with_input(
-      "sort", input, [&](const auto& x) { return sort_of(x, along, descending); },
+      "sort", input,
+      [&](const auto& x) {
+        using masked::sort;  // both: x decides
+        using ops::sort;
+        return sort(x, along, descending);
+      },
       [](const auto& sorted) { return named(sorted); });
 }
 
 nb::object argsort(nb::handle input, nb::handle dim, bool descending, bool /*stable*/,
                    nb::handle axis) {
   const std::int64_t along = integer_from("argsort", dim_or_axis(dim, axis));
-  return with_input("argsort", input,
-                    [&](const auto& x) { return argsort_of(x, along, descending); });
+  return with_input("argsort", input, [&](const auto& x) {
+    using masked::argsort;  // both: x decides
+    using ops::argsort;
+    return argsort(x, along, descending);
+  });
 }
 
 nb::object topk(nb::handle input, nb::handle k, nb::handle dim, bool largest, bool /*sorted*/) {
   const std::int64_t count = integer_from("topk", k);
   const std::int64_t along = integer_from("topk", dim);
   return with_input(
-      "topk", input, [&](const auto& x) { return topk_of(x, count, along, largest); },
+      "topk", input,
+      [&](const auto& x) {
+        using masked::topk;  // both: x decides
+        using ops::topk;
+        return topk(x, count, along, largest);
+      },
       [](const auto& sorted) { return named(sorted); });
 }
 

@@ -71,8 +71,6 @@ def test_in_place_changes_only_what_counts(name: str) -> None:
     other = () if name in UNARY else (data(name, "second"),)
     expected = getattr(loup, name)(x, *other)
     masked = loup.MaskedTensor(x, mask)
-    if not loup.tensor(x).dtype.is_floating_point and expected.dtype.is_floating_point:
-        pytest.skip("integers cannot hold the result")
     result = getattr(masked, name + "_")(*other)
     assert result is masked
     wanted = np.where(mask, expected.numpy().astype(x.dtype), x)
