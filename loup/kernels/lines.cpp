@@ -2,11 +2,21 @@
 
 namespace loup::kernels {
 
+namespace {
+
+/// Kernels run over the end by vectors of up to so many lanes.
+constexpr std::int64_t widest = 16;
+
+}  // namespace
+
 std::size_t line_scratch(std::int64_t cols) {
   // Two rows, of which one is computed while the other is written; or three numbers for every
-  // column. Kernels run over the end by vectors of up to 16 lanes.
-  constexpr std::int64_t widest = 16;
+  // column.
   return static_cast<std::size_t>(3 * (cols + 2 * widest)) * sizeof(double);
+}
+
+std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std::int64_t item) {
+  return line_scratch(cols) + static_cast<std::size_t>((rows + 1) * (cols + widest) * item);
 }
 
 const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type) {

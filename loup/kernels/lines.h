@@ -43,10 +43,16 @@ struct LineKernel {
   LineState (*merge)(const LineState& a, const LineState& b, const double* parameters);
   void (*apply_rows)(const LineBlock& block, const LineState* states, const double* parameters);
   void (*apply_columns)(const LineBlock& block, const LineState* states, const double* parameters);
+
+  // Columns that fit the caches, from one reading of them, with column_scratch() bytes of scratch.
+  // Null where there is nothing to gain.
+  void (*columns)(const LineBlock& block, const double* parameters) = nullptr;
 };
 
 /// Bytes of scratch for blocks of so many columns.
 LOUP_EXPORT std::size_t line_scratch(std::int64_t cols);
+/// The same for whole columns of `rows` elements of `item` bytes.
+LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std::int64_t item);
 
 enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
 /// Parameter: 1, or -1 for the softmax of -x.

@@ -332,6 +332,82 @@ struct Softmax {
     });
   }
 
+  /// Whole columns: they are gathered in scratch, where rows lie beside each other and stay in the
+  /// second cache while exponentials are computed, once, and scaled.
+  static void columns(const LineBlock& b, const double* parameters) {
+    const D d;
+    const Columns<T> columns(d, b);
+    T* const kept = columns.scales + columns.count;
+    std::fill_n(columns.tops, columns.count, -infinite<T>);
+    std::fill_n(columns.sums, columns.count, 0.0);
+    gather_columns(b, columns, kept, Signed(parameters));
+    sum_columns(b, columns, kept);
+    bool is_irregular = false;
+    for (std::int64_t c = 0; c < columns.count; ++c) {
+      is_irregular |= std::isnan(columns.sums[c]);
+      const LineState state{columns.tops[c], columns.sums[c]};
+      const auto [top, scale] = shares_of<T, is_log>(state);
+      columns.tops[c] = top;
+      columns.scales[c] = scale;
+    }
+    for (std::int64_t r = 0; r < b.in.rows; ++r) {
+      const T* const row = kept + r * columns.count;
+      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+        const auto v = hn::LoadU(d, row + i);
+        const auto scale = hn::LoadU(d, columns.scales + i);
+        if constexpr (is_log) return result(v, hn::LoadU(d, columns.tops + i), scale);
+        return hn::Mul(v, scale);
+      });
+      if (HWY_UNLIKELY(is_irregular)) hide(b, r, absent);
+    }
+    finish_streaming(b);
+  }
+
+  static HWY_INLINE void gather_columns(const LineBlock& b, const Columns<T>& columns, T* kept,
+                                        const Signed& map) {
+    const D d;
+    const auto none = hn::Set(d, -infinite<T>);
+    with_mask(b.in, [&](auto rows) HWY_ATTR {
+      for (std::int64_t r = 0; r < b.in.rows; ++r) {
+        T* const to = kept + r * columns.count;
+        if (!rows.counts(r)) {
+          std::fill_n(to, columns.count, -infinite<T>);
+          continue;
+        }
+        const T* const x = in_row<T>(b, r);
+        const auto mask = rows.mask(r);
+        const Ahead ahead = ahead_of<T>(b.in, r + rows_ahead);
+        for (std::int64_t c = 0; c < b.in.cols; c += N) {
+          ahead.template fetch<T, N>(c);
+          const auto v = choose_at(d, x, mask, c, b.in.cols, map, none);
+          hn::Store(v, d, to + c);
+          hn::Store(largest(v, hn::Load(d, columns.tops + c)), d, columns.tops + c);
+        }
+      }
+    });
+  }
+
+  /// Adds up exponentials, which replace the elements unless these are needed for logarithms.
+  static HWY_INLINE void sum_columns(const LineBlock& b, const Columns<T>& columns, T* kept) {
+    const D d;
+    constexpr std::int64_t tile = 16;
+    for (std::int64_t first = 0; first < b.in.rows; first += tile) {
+      const std::int64_t last = std::min(b.in.rows, first + tile);
+      for (std::int64_t c = 0; c < columns.count; c += N) {
+        const auto top = hn::Load(d, columns.tops + c);
+        const auto shift = hn::IfThenZeroElse(hn::Eq(top, hn::Set(d, -infinite<T>)), top);
+        auto sum = hn::Zero(d);
+        for (std::int64_t r = first; r < last; ++r) {
+          T* const at = kept + r * columns.count + c;
+          const auto e = share_of(d, hn::Sub(hn::Load(d, at), shift));
+          if constexpr (!is_log) hn::Store(e, d, at);
+          sum = hn::Add(sum, e);
+        }
+        columns.add(d, c, sum);
+      }
+    }
+  }
+
   // --- pieces ---
 
   static LineState empty(const double* /*parameters*/) { return {-infinite<double>, 0}; }
@@ -347,7 +423,8 @@ struct Softmax {
   }
 
   static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
-                                     measure_columns, merge, apply_rows, apply_columns};
+                                     measure_columns, merge, apply_rows, apply_columns,
+                                     columns};
 };
 
 template <class T, bool is_log>

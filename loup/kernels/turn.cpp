@@ -27,29 +27,33 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const hn::TFromD<D>* from, std::int64_t s
 
 /// A tile of `side` rows and as many columns as a vector has lanes: each 128-bit block of a vector
 /// turns a square of its own.
-template <class T>
+template <class D>
 struct Tile {
-  using D = hn::ScalableTag<T>;
+  using T = hn::TFromD<D>;
   static constexpr std::int64_t side = 16 / static_cast<std::int64_t>(sizeof(T));
   static constexpr std::int64_t width = lanes<D>;
   using Row = hn::Vec<D>;
 
-  static HWY_INLINE void turn(T* to, std::int64_t to_row, const T* from, std::int64_t from_col) {
+  /// Writes only the first `rows` rows, but reads all.
+  static HWY_INLINE void turn(T* to, std::int64_t to_row, const T* from, std::int64_t from_col,
+                              std::int64_t rows = side) {
     const D d;
-    Row rows[side];
+    Row tile[side];
     for (std::int64_t i = 0; i < side; ++i) {
-      rows[i] = load_blocks(d, from + i * from_col, side * from_col);
+      tile[i] = load_blocks(d, from + i * from_col, side * from_col);
     }
     // Interleaving row i with row i + side / 2 as often as it takes moves every element home.
     for (std::int64_t done = 1; done < side; done *= 2) {
       Row next[side];
       for (std::int64_t i = 0; i < side / 2; ++i) {
-        next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + side / 2]);
-        next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + side / 2]);
+        next[2 * i] = hn::InterleaveLower(d, tile[i], tile[i + side / 2]);
+        next[2 * i + 1] = hn::InterleaveUpper(d, tile[i], tile[i + side / 2]);
       }
-      std::copy_n(next, side, rows);
+      std::copy_n(next, side, tile);
     }
-    for (std::int64_t i = 0; i < side; ++i) hn::StoreU(rows[i], d, to + i * to_row);
+    for (std::int64_t i = 0; i < side; ++i) {
+      if (i < rows) hn::StoreU(tile[i], d, to + i * to_row);
+    }
   }
 };
 
@@ -66,14 +70,26 @@ void turn_slowly(T* to, std::int64_t to_row, const T* from, std::int64_t from_co
   }
 }
 
-template <class T>
-void turn(std::byte* to_bytes, std::int64_t to_row, const std::byte* from_bytes,
-          std::int64_t from_col, std::int64_t rows, std::int64_t cols) {
-  using Tile = Tile<T>;
-  T* const to = reinterpret_cast<T*>(to_bytes);
-  const T* const from = reinterpret_cast<const T*>(from_bytes);
-  if (rows < Tile::side || cols < Tile::width) {
+/// Tiles of D's lanes, or of fewer when there are not so many columns.
+template <class D, class T = hn::TFromD<D>>
+void turn_by(D /*d*/, T* to, std::int64_t to_row, const T* from, std::int64_t from_col,
+             std::int64_t rows, std::int64_t cols) {
+  using Tile = Tile<D>;
+  if (cols < Tile::width) {
+    if constexpr (Tile::width > Tile::side) {
+      return turn_by(hn::Half<D>(), to, to_row, from, from_col, rows, cols);
+    }
     return turn_slowly(to, to_row, from, from_col, rows, cols);
+  }
+  if (rows < Tile::side) {
+    // Tiles read rows that are not asked for: what lies between this column and the next, and not
+    // what lies behind the last one.
+    const std::int64_t last = from_col > 0 ? (Tile::side - rows + from_col - 1) / from_col : cols;
+    std::int64_t c = 0;
+    for (; c + Tile::width <= cols - last; c += Tile::width) {
+      Tile::turn(to + c, to_row, from + c * from_col, from_col, rows);
+    }
+    return turn_slowly(to + c, to_row, from + c * from_col, from_col, rows, cols - c);
   }
   // The last tiles of a row and of a column reach back over what their neighbours did, too.
   // Columns outside: their lines may be a power of two apart and push each other out of the cache.
@@ -84,6 +100,13 @@ void turn(std::byte* to_bytes, std::int64_t to_row, const std::byte* from_bytes,
       Tile::turn(to + r * to_row + c, to_row, from + r + c * from_col, from_col);
     }
   }
+}
+
+template <class T>
+void turn(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_col,
+          std::int64_t rows, std::int64_t cols) {
+  turn_by(hn::ScalableTag<T>(), reinterpret_cast<T*>(to), to_row, reinterpret_cast<const T*>(from),
+          from_col, rows, cols);
 }
 
 TurnRun find(std::int64_t item_bytes) {

@@ -20,6 +20,9 @@ using memory::Scratch;
 
 /// A line up to this long is computed from one reading: it stays in the caches.
 constexpr std::int64_t resident_line = 65536;
+/// Columns that are computed from one reading have so many bytes in scratch, at most: about half of
+/// a second cache.
+constexpr std::int64_t resident_bytes = 1024 * 1024;
 /// Columns that are computed together, at most: so many bytes of a row of x are read at once.
 constexpr std::int64_t strip_bytes = 4096;
 /// Rows of a piece of columns: pieces are read twice, and stay in the second cache. (Not more: rows
@@ -50,6 +53,8 @@ class Run {
   void operator()() {
     if (plan_.is_along && plan_.outer_line.empty() && plan_.line() <= resident_line) {
       run_resident();
+    } else if (resident_columns() != 0) {
+      run_columns();
     } else {
       run_long();
     }
@@ -84,15 +89,46 @@ class Run {
     });
   }
 
+  /// How many columns fit the caches as a whole; 0 when they are too long or the kernel wants
+  /// pieces.
+  std::int64_t resident_columns() const {
+    if (plan_.is_along || !plan_.outer_line.empty() || kernel_.columns == nullptr) return 0;
+    const std::int64_t packed = reader_.packs() ? 8 + 8 + 1 : 0;
+    const std::int64_t bytes = item_ + packed + (reader_.packs_out() ? item_ : 0);
+    const std::int64_t least = 64 / item_;
+    return resident_bytes / (plan_.line() * bytes) / least * least;
+  }
+
+  /// Columns that are computed from one reading.
+  void run_columns() {
+    const std::int64_t line = plan_.line();
+    const std::int64_t kept = plan_.kept();
+    const std::int64_t width = std::min(strip(), resident_columns());
+    const std::int64_t blocks = divide_up(kept, width);
+    parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
+      Offsets<3> start{};
+      plan_.outer.advance(task / blocks, start);
+      const std::int64_t first = task % blocks * width;
+      const std::int64_t cols = std::min(width, kept - first);
+      const Offsets<3> at = moved(start, first, 0);
+      const Buffers buffers(*this, line, cols, kernels::column_scratch(line, cols, item_));
+      const LineBlock b = block_at(at, line, cols, buffers);
+      kernel_.columns(b, parameters_);
+      finish(at, b);
+    });
+  }
+
   /// Memory for blocks of rows × cols: packed operands, packed results, the kernel's scratch.
   struct Buffers {
     Buffers(const Run& run, std::int64_t rows, std::int64_t cols)
+        : Buffers(run, rows, cols, kernels::line_scratch(cols)) {}
+    Buffers(const Run& run, std::int64_t rows, std::int64_t cols, std::size_t scratch_bytes)
         : packed_bytes(aligned(run.reader_.scratch_bytes(rows * cols))),
           out_bytes(run.reader_.packs_out()
                         ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
                         : 0),
           given_bytes(run.reader_.packs_given() ? out_bytes : 0),
-          memory(packed_bytes + out_bytes + given_bytes + kernels::line_scratch(cols)) {}
+          memory(packed_bytes + out_bytes + given_bytes + scratch_bytes) {}
     std::byte* packed() const { return memory.data(); }
     std::byte* out() const { return memory.data() + packed_bytes; }
     std::byte* given() const { return out() + out_bytes; }
