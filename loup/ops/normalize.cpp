@@ -148,15 +148,17 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
   if (!autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved{SavedTensor(x)};
   if (mask) saved.emplace_back(to(*mask, DType::boolean));
-  autograd::record("normalize", out, {x}, std::move(saved),
-                   [ord, dims, eps = arguments.eps, is_masked = mask.has_value(), from = x.dtype(),
-                    dtype](const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
-                     const std::optional<Tensor> counts =
-                         is_masked ? std::optional(kept[1]) : std::nullopt;
-                     const Tensor value = normalize_gradient(to(kept[0], dtype), ord, dims, eps,
-                                                             counts, autograd::materialize(g));
-                     return {rules::along_lines(to(value, from), counts, dims, g)};
-                   });
+  autograd::record(
+      "normalize", out, {x}, std::move(saved),
+      [ord, dims, eps = arguments.eps, is_masked = mask.has_value(), from = x.dtype(), dtype](
+          const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
+        const std::optional<Tensor> counts = is_masked ? std::optional(kept[1]) : std::nullopt;
+        // In halves one overflow would make a whole line NaN.
+        const DType wide = promote(dtype, DType::f32);
+        const Tensor value = normalize_gradient(to(kept[0], wide), ord, dims, eps, counts,
+                                                to(autograd::materialize(g), wide));
+        return {rules::along_lines(to(value, from), counts, dims, g)};
+      });
   return out;
 }
 

@@ -328,3 +328,17 @@ def test_logaddexp_refuses_what_it_is_not_defined_for() -> None:
         loup.masked.logaddexp([1], [1.0])
     with pytest.raises(TypeError, match="expected mask, or input_mask and other_mask, got both"):
         loup.masked.logaddexp([1.0], [1.0], mask=True, input_mask=True)
+
+
+def test_an_overflow_of_a_half_gradient_stays_where_it_is() -> None:
+    values = [-4.49, -2.10, -1.28e-3, 0.505, -8.80]
+    gradients = []
+    for dtype in ("float16", "float64"):
+        x = loup.tensor(values, dtype="float16").to(dtype)
+        x.requires_grad = True
+        loup.masked.normalize(x, -math.inf, 0).backward(loup.ones(5, dtype=dtype))
+        gradients.append(numpy_of(x.grad))
+    half, exact = gradients
+    assert np.isinf(half[2])
+    assert abs(exact[2]) > 65504
+    np.testing.assert_allclose(np.delete(half, 2), np.delete(exact, 2), rtol=2e-3)
