@@ -62,11 +62,14 @@ void bind_views(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
 
+/// What Python's floats become: float32, or float64 where they are converted to a dtype afterwards.
+enum class Precision : std::uint8_t { usual, whole };
+
 /// An argument seen as a tensor: a loup tensor itself, or one that shares or copies the elements of
 /// an array, an object with __dlpack__, a number or nested lists.
 class TensorArgument {
  public:
-  TensorArgument(const char* operation, nb::handle object);
+  TensorArgument(const char* operation, nb::handle object, Precision precision = Precision::usual);
   TensorArgument(const TensorArgument&) = delete;
   TensorArgument& operator=(const TensorArgument&) = delete;
   const Tensor& operator*() const { return *tensor_; }

@@ -43,6 +43,11 @@ bool is_list(nb::handle object) {
   return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
 }
 
+/// What Python's floats become.
+DType float_of(Precision precision) {
+  return precision == Precision::whole ? DType::f64 : DType::f32;
+}
+
 /// Nested lists of Python numbers, read once to find shape and dtype and once to copy.
 class NestedList {
  public:
@@ -50,9 +55,10 @@ class NestedList {
   /// False when there is something else than numbers inside.
   bool is_plain() const { return is_plain_; }
 
-  Tensor read(nb::handle object) const {
-    Tensor result = empty(shape_, dtype_);
-    visit_dtype(dtype_, [&]<class T>(std::type_identity<T>) {
+  Tensor read(nb::handle object, Precision precision) const {
+    const DType dtype = dtype_ == DType::f32 ? float_of(precision) : dtype_;
+    Tensor result = empty(shape_, dtype);
+    visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
       auto to = reinterpret_cast<T*>(result.raw_data());
       copy<T>(object, to);
     });
@@ -114,10 +120,15 @@ Tensor through_numpy(const char* operation, nb::handle object) {
   throw_type_error("{}: expected {}, got {}", operation, tensor_like, class_name(object));
 }
 
-Tensor convert_object(const char* operation, nb::handle object) {
+/// Such an array has __dlpack__, too, which knows nothing of its mask.
+bool is_numpy_masked_array(nb::handle object) { return nb::hasattr(object.type(), "hardmask"); }
+
+Tensor convert_object(const char* operation, nb::handle object, Precision precision) {
   if (is_number(object)) {
     const Scalar value = scalar_from(operation, object);
-    return is_plain_number(object) ? full({}, value) : full({}, value, DType::f64);
+    const bool is_float = is_floating(value.natural_dtype());
+    if (!is_plain_number(object)) return full({}, value, DType::f64);
+    return is_float ? full({}, value, float_of(precision)) : full({}, value);
   }
   if (masked_tensor_in(object) != nullptr) {
     throw_type_error("{}: expected a plain tensor, got a MaskedTensor; use get_data or to_tensor",
@@ -125,7 +136,13 @@ Tensor convert_object(const char* operation, nb::handle object) {
   }
   if (is_list(object)) {
     const NestedList list(operation, object);
-    return list.is_plain() ? list.read(object) : through_numpy(operation, object);
+    return list.is_plain() ? list.read(object, precision) : through_numpy(operation, object);
+  }
+  if (is_numpy_masked_array(object)) {
+    throw_type_error(
+        "{}: expected a plain array, got a numpy.ma.MaskedArray, whose mask would be lost; use "
+        "from_numpy_ma",
+        operation);
   }
   if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
@@ -148,10 +165,10 @@ MaskedTensor masked_from(const char* operation, nb::handle object) {
   return masked::all_valid(as_tensor(operation, object));
 }
 
-TensorArgument::TensorArgument(const char* operation, nb::handle object)
+TensorArgument::TensorArgument(const char* operation, nb::handle object, Precision precision)
     : tensor_(tensor_in(object)) {
   if (tensor_ == nullptr) {
-    converted_ = convert_object(operation, object);
+    converted_ = convert_object(operation, object, precision);
     tensor_ = &*converted_;
   }
 }

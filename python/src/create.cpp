@@ -14,8 +14,8 @@ namespace {
 
 /// loup.tensor(): always a copy, so that nobody else can change it.
 Tensor copy_of(nb::handle data, nb::handle dtype, bool requires_grad) {
-  const TensorArgument source("tensor", data);
   const std::optional<DType> wanted = dtype_from("tensor", dtype);
+  const TensorArgument source("tensor", data, wanted ? Precision::whole : Precision::usual);
   const Tensor plain = source->detach();
   Tensor result = without_gil(plain.size(), [&] {
     return wanted && *wanted != plain.dtype() ? ops::to(plain, *wanted) : ops::clone(plain);
@@ -25,9 +25,9 @@ Tensor copy_of(nb::handle data, nb::handle dtype, bool requires_grad) {
 }
 
 Tensor as_array(nb::handle object, nb::handle dtype) {
-  const Tensor shared = as_tensor("asarray", object);
   const std::optional<DType> wanted = dtype_from("asarray", dtype);
-  return wanted ? without_gil(shared.size(), [&] { return ops::to(shared, *wanted); }) : shared;
+  const TensorArgument shared("asarray", object, wanted ? Precision::whole : Precision::usual);
+  return wanted ? without_gil(shared->size(), [&] { return ops::to(*shared, *wanted); }) : *shared;
 }
 
 }  // namespace

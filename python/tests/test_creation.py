@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -152,3 +153,11 @@ def test_refuses_dtypes_that_it_does_not_have(value: object) -> None:
 def test_refuses_what_is_no_dtype(value: object) -> None:
     with pytest.raises(TypeError, match="full: expected a dtype, got"):
         loup.zeros(1, value)
+
+
+@pytest.mark.parametrize("make", [loup.tensor, loup.asarray])
+def test_a_dtype_keeps_all_digits_of_python_floats(make: Callable[..., loup.Tensor]) -> None:
+    assert make([1 / 3, 1e300], dtype="float64").tolist() == [1 / 3, 1e300]
+    assert make(1 / 3, dtype="float64").item() == 1 / 3
+    assert make([1 / 3]).dtype == loup.float32
+    assert make([2**60 + 1], dtype="int64").tolist() == [2**60 + 1]
