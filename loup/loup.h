@@ -24,6 +24,7 @@
 #include "loup/masked/op.h"
 #include "loup/masked/ops.h"
 #include "loup/masked/order.h"
+#include "loup/masked/poison.h"
 #include "loup/masked/products.h"
 #include "loup/masked/ranks.h"
 #include "loup/masked/reductions.h"

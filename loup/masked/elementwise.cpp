@@ -6,7 +6,9 @@
 
 #include "loup/base/error.h"
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/copy.h"
+#include "loup/ops/dropout.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/select.h"
 #include "loup/tensor/create.h"
@@ -50,7 +52,8 @@ Tensor corner(const Tensor& x, const Shape& sizes) {
 }
 
 std::optional<Operand> values_of(const std::optional<MaskedOperand>& x) {
-  return x ? std::optional<Operand>(x->values()) : std::nullopt;
+  if (!x) return std::nullopt;
+  return static_cast<const Operand&>(Seen("clamp", *x));
 }
 
 /// Masks of operands that are to be written into x: they must agree with its own.
@@ -72,8 +75,8 @@ void check_in_place(const char* operation, const MaskedTensor& x,
 template <class Compute>
 void change(const char* operation, MaskedTensor& x, const Compute& compute) {
   // Rules may need what the data were before.
-  x.replace_(operation,
-             compute(autograd::is_recording() ? ops::clone(x.get_data()) : x.get_data()));
+  const Tensor before = autograd::is_recording() ? ops::clone(x.get_data()) : x.get_data();
+  x.replace_(operation, compute(Seen(operation, before, &x.get_mask())));
 }
 
 }  // namespace
@@ -116,11 +119,12 @@ MaskedTensor apply_unary(const ops::Unary& op, const MaskedTensor& x,
                          std::span<const double> values) {
   const MaskedOperand operand(x);
   const MaskedOperand* const operands[] = {&operand};
-  return as_masked_tensor(op.run(x.get_data(), values), common_mask(op.name, operands, x.shape()));
+  return as_masked_tensor(op.run(Seen(op.name, x), values),
+                          common_mask(op.name, operands, x.shape()));
 }
 
 MaskedTensor apply_binary(const ops::Binary& op, const MaskedOperand& x, const MaskedOperand& y) {
-  const Tensor data = op(x.values(), y.values());
+  const Tensor data = op(Seen(op.name, x), Seen(op.name, y));
   const MaskedOperand* const operands[] = {&x, &y};
   return as_masked_tensor(data, common_mask(op.name, operands, data.shape()));
 }
@@ -133,11 +137,11 @@ void apply_unary_(const ops::Unary& op, MaskedTensor& x, std::span<const double>
 void apply_binary_(const ops::Binary& op, MaskedTensor& x, const MaskedOperand& y) {
   const std::string name = std::string(op.name) + "_";
   check_in_place(name.c_str(), x, {&y});
-  change(name.c_str(), x, [&](const Tensor& data) { return op(data, y.values()); });
+  change(name.c_str(), x, [&](const Tensor& data) { return op(data, Seen(op.name, y)); });
 }
 
 MaskedTensor where(const Tensor& condition, const MaskedOperand& x, const MaskedOperand& y) {
-  const Tensor data = ops::where(condition, x.values(), y.values());
+  const Tensor data = ops::where(condition, Seen("where", x), Seen("where", y));
   const auto mask_of = [](const MaskedOperand& side) {
     return side.mask() != nullptr ? Operand(*side.mask()) : Operand(Scalar(true));
   };
@@ -148,7 +152,7 @@ MaskedTensor where(const Tensor& condition, const MaskedOperand& x, const Masked
 
 MaskedTensor clamp(const MaskedTensor& x, const std::optional<MaskedOperand>& min,
                    const std::optional<MaskedOperand>& max) {
-  const Tensor data = ops::clamp(x.get_data(), values_of(min), values_of(max));
+  const Tensor data = ops::clamp(Seen("clamp", x), values_of(min), values_of(max));
   const MaskedOperand own(x);
   std::vector<const MaskedOperand*> operands = {&own};
   if (min) operands.push_back(&*min);
@@ -164,7 +168,7 @@ void clamp_(MaskedTensor& x, const std::optional<MaskedOperand>& min,
 }
 
 MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight) {
-  const Tensor data = ops::lerp(x.get_data(), end.values(), weight.values());
+  const Tensor data = ops::lerp(Seen("lerp", x), Seen("lerp", end), Seen("lerp", weight));
   const MaskedOperand own(x);
   const MaskedOperand* const operands[] = {&own, &end, &weight};
   return as_masked_tensor(data, common_mask("lerp", operands, data.shape()));
@@ -172,8 +176,15 @@ MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end, const MaskedO
 
 void lerp_(MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight) {
   check_in_place("lerp_", x, {&end, &weight});
-  change("lerp_", x,
-         [&](const Tensor& data) { return ops::lerp(data, end.values(), weight.values()); });
+  change("lerp_", x, [&](const Tensor& data) {
+    return ops::lerp(data, Seen("lerp_", end), Seen("lerp_", weight));
+  });
+}
+
+MaskedTensor dropout(const MaskedTensor& x, double p, bool training,
+                     const ops::Generator& generator) {
+  return as_masked_tensor(ops::dropout(Seen("dropout", x), p, training, generator),
+                          ops::clone(x.get_mask()));
 }
 
 }  // namespace loup::masked

@@ -1,6 +1,7 @@
 #include "loup/masked/lines.h"
 
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 
 namespace loup::masked {
 
@@ -14,14 +15,15 @@ ops::LineArguments arguments(const LineOptions& options) {
 
 Tensor Normalization::operator()(const Tensor& x, std::int64_t dim,
                                  const LineOptions& options) const {
-  return ops::softmax_lines(*this, x, dim, arguments(options));
+  return ops::softmax_lines(*this, Seen(name, x, options.mask), dim, arguments(options));
 }
 
 MaskedTensor Normalization::operator()(const MaskedTensor& x, std::int64_t dim,
                                        const LineOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  return as_masked_tensor(
-      ops::softmax_lines(*this, x.get_data(), dim, {.mask = &mask, .dtype = options.dtype}), mask);
+  return as_masked_tensor(ops::softmax_lines(*this, Seen(name, x.get_data(), &mask), dim,
+                                             {.mask = &mask, .dtype = options.dtype}),
+                          mask);
 }
 
 Tensor Normalization::output_mask(const Tensor& x, std::int64_t dim,
@@ -32,7 +34,7 @@ Tensor Normalization::output_mask(const Tensor& x, std::int64_t dim,
 
 Tensor NormDivision::operator()(const Tensor& x, double ord, const Dims& dims,
                                 const NormalizeOptions& options) const {
-  return ops::normalize_lines(x, ord, dims,
+  return ops::normalize_lines(Seen(name, x, options.mask), ord, dims,
                               {.eps = options.eps,
                                .mask = options.mask ? &*options.mask : nullptr,
                                .dtype = options.dtype});
@@ -42,7 +44,7 @@ MaskedTensor NormDivision::operator()(const MaskedTensor& x, double ord, const D
                                       const NormalizeOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
   return as_masked_tensor(
-      ops::normalize_lines(x.get_data(), ord, dims,
+      ops::normalize_lines(Seen(name, x.get_data(), &mask), ord, dims,
                            {.eps = options.eps, .mask = &mask, .dtype = options.dtype}),
       mask);
 }
@@ -54,14 +56,15 @@ Tensor NormDivision::output_mask(const Tensor& x, const Dims& dims,
 }
 
 Tensor Scan::operator()(const Tensor& x, std::int64_t dim, const LineOptions& options) const {
-  return ops::scan(*this, x, dim, arguments(options));
+  return ops::scan(*this, Seen(name, x, options.mask), dim, arguments(options));
 }
 
 MaskedTensor Scan::operator()(const MaskedTensor& x, std::int64_t dim,
                               const LineOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  return as_masked_tensor(
-      ops::scan(*this, x.get_data(), dim, {.mask = &mask, .dtype = options.dtype}), mask);
+  return as_masked_tensor(ops::scan(*this, Seen(name, x.get_data(), &mask), dim,
+                                    {.mask = &mask, .dtype = options.dtype}),
+                          mask);
 }
 
 Tensor Scan::output_mask(const Tensor& x, std::int64_t dim, const LineOptions& options) const {

@@ -4,6 +4,7 @@
 
 #include "loup/base/error.h"
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/binary.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/select.h"
@@ -38,7 +39,8 @@ Tensor log_add_exp(const char* name, const Tensor& a, const Tensor& b,
 
 Tensor LogAddExp::operator()(const Tensor& input, const Tensor& other,
                              const LogAddExpOptions& options) const {
-  const Tensor result = log_add_exp(name, input, other, options);
+  const Tensor result = log_add_exp(name, Seen(name, input, options.input_mask),
+                                    Seen(name, other, options.other_mask), options);
   return ops::contiguous(ops::to(result, options.dtype.value_or(result.dtype())));
 }
 

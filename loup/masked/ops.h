@@ -79,13 +79,13 @@ inline constexpr Norm norm{.name = "norm",
                            .summary = "The length of the elements that count, as a vector."};
 
 inline constexpr PairReduction max{{.name = "max",
-                                    .summary = "The largest element that counts, and its index.",
+                                    .summary = "The largest element that counts, and along a dim its index.",
                                     .kernel = kernels::ReduceOp::argmax,
                                     .types = ops::ReduceTypes::index,
                                     .needs_elements = true,
                                     .takes_one_dim = true}};
 inline constexpr PairReduction min{{.name = "min",
-                                    .summary = "The least element that counts, and its index.",
+                                    .summary = "The least element that counts, and along a dim its index.",
                                     .kernel = kernels::ReduceOp::argmin,
                                     .types = ops::ReduceTypes::index,
                                     .needs_elements = true,

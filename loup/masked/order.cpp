@@ -21,7 +21,8 @@ Sorted taken(const MaskedTensor& x, std::int64_t dim, const Tensor& indices) {
 }  // namespace
 
 Tensor argsort(const MaskedTensor& x, std::int64_t dim, bool descending) {
-  Tensor by_value = ops::argsort(x.get_data().detach(), dim, descending);
+  // What does not count is equal, so that it keeps its order.
+  Tensor by_value = ops::argsort(x.detach().to_tensor(0), dim, descending);
   if (x.ndim() == 0) return by_value;
   // Sorting is stable: a second time by the mask leaves the order of what counts.
   const Tensor is_masked = ops::logical_not(ops::gather(x.get_mask(), dim, by_value));

@@ -5,6 +5,7 @@
 
 #include "loup/base/error.h"
 #include "loup/masked/ops.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/einsum.h"
 #include "loup/ops/matmul.h"
@@ -15,11 +16,11 @@ namespace loup::masked {
 
 namespace {
 
-Tensor tensor_of(const char* operation, const MaskedOperand& x) {
+const MaskedOperand& checked(const char* operation, const MaskedOperand& x) {
   if (x.values().is_number()) {
     throw ValueError("{}: expected tensors, got a number", operation);
   }
-  return x.values().tensor();
+  return x;
 }
 
 /// A factor as it enters a product: what does not count is 0.
@@ -28,7 +29,7 @@ struct Factor {
   Tensor counts;  // bool
 
   Factor(const char* operation, const MaskedOperand& x)
-      : values(tensor_of(operation, x)), counts(ones({}, DType::boolean)) {
+      : values(Seen(operation, checked(operation, x))), counts(ones({}, DType::boolean)) {
     if (x.mask() != nullptr) {
       counts = *x.mask();
       values = ops::filled(values, counts, 0);

@@ -1,6 +1,7 @@
 #include "loup/masked/ranks.h"
 
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/covariance.h"
 #include "loup/ops/median.h"
@@ -24,13 +25,14 @@ Tensor any_along(const char* name, const Tensor& mask, std::optional<std::int64_
 
 Tensor Median::operator()(const Tensor& x, std::int64_t dim, const MedianOptions& options) const {
   return ops::median_along(
-      x, dim, {.mask = pointer(options.mask), .keepdim = options.keepdim, .dtype = options.dtype});
+      Seen(name, x, options.mask), dim,
+      {.mask = pointer(options.mask), .keepdim = options.keepdim, .dtype = options.dtype});
 }
 
 MaskedTensor Median::operator()(const MaskedTensor& x, std::int64_t dim,
                                 const MedianOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  const Tensor data = ops::median_along(x.get_data(), dim,
+  const Tensor data = ops::median_along(Seen(name, x.get_data(), &mask), dim,
                                         {.mask = &mask,
                                          .keepdim = options.keepdim,
                                          .dtype = options.dtype,
@@ -69,7 +71,8 @@ Tensor only(const Tensor& all, const Shape& shape, std::optional<std::int64_t> d
 
 Tensor Quantile::operator()(const Tensor& x, std::span<const double> q,
                             std::optional<std::int64_t> dim, const QuantileOptions& options) const {
-  return ops::quantiles_along(x, q, dim, arguments(options, pointer(options.mask)));
+  return ops::quantiles_along(Seen(name, x, options.mask), q, dim,
+                              arguments(options, pointer(options.mask)));
 }
 
 Tensor Quantile::operator()(const Tensor& x, double q, std::optional<std::int64_t> dim,
@@ -82,7 +85,8 @@ MaskedTensor Quantile::operator()(const MaskedTensor& x, std::span<const double>
                                   std::optional<std::int64_t> dim,
                                   const QuantileOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  const Tensor data = ops::quantiles_along(x.get_data(), q, dim, arguments(options, &mask));
+  const Tensor data =
+      ops::quantiles_along(Seen(name, x.get_data(), &mask), q, dim, arguments(options, &mask));
   const Tensor counts = any_along(name, mask, dim, options.keepdim);
   return as_masked_tensor(data, ops::broadcast_to(counts, data.shape()));
 }
@@ -102,7 +106,7 @@ Tensor Quantile::output_mask(const Tensor& x, std::optional<std::int64_t> dim,
 
 BinCounts Histogram::operator()(const Tensor& x, const Bins& bins,
                                 const HistogramOptions& options) const {
-  return ops::count_in_bins(x, bins,
+  return ops::count_in_bins(Seen(name, x, options.mask), bins,
                             {.range = options.range,
                              .density = options.density,
                              .weight = pointer(options.weight),
@@ -117,10 +121,10 @@ BinCounts Histogram::operator()(const MaskedTensor& x, const Bins& bins,
 }
 
 Tensor Covariance::operator()(const Tensor& x, const CovarianceOptions& options) const {
-  return ops::covariance(x, {.correction = options.correction,
-                             .fweights = pointer(options.fweights),
-                             .aweights = pointer(options.aweights),
-                             .mask = pointer(options.mask)});
+  return ops::covariance(Seen(name, x, options.mask), {.correction = options.correction,
+                                                       .fweights = pointer(options.fweights),
+                                                       .aweights = pointer(options.aweights),
+                                                       .mask = pointer(options.mask)});
 }
 
 MaskedTensor Covariance::operator()(const MaskedTensor& x, const CovarianceOptions& options) const {
@@ -134,7 +138,7 @@ Tensor Covariance::output_mask(const Tensor& x, const CovarianceOptions& options
 }
 
 Tensor Correlation::operator()(const Tensor& x, const CorrelationOptions& options) const {
-  return ops::correlation(x, pointer(options.mask));
+  return ops::correlation(Seen(name, x, options.mask), pointer(options.mask));
 }
 
 MaskedTensor Correlation::operator()(const MaskedTensor& x,
@@ -149,15 +153,15 @@ Tensor Correlation::output_mask(const Tensor& x, const CorrelationOptions& optio
 
 Tensor WeightedMean::operator()(const Tensor& x, const Tensor& weight, const Dims& dims,
                                 const WeightedMeanOptions& options) const {
-  return ops::weighted_mean_of(x, weight, dims, options.keepdim, options.dtype,
-                               pointer(options.mask));
+  return ops::weighted_mean_of(Seen(name, x, options.mask), weight, dims, options.keepdim,
+                               options.dtype, pointer(options.mask));
 }
 
 MaskedTensor WeightedMean::operator()(const MaskedTensor& x, const Tensor& weight, const Dims& dims,
                                       const WeightedMeanOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  const Tensor data =
-      ops::weighted_mean_of(x.get_data(), weight, dims, options.keepdim, options.dtype, &mask);
+  const Tensor data = ops::weighted_mean_of(Seen(name, x.get_data(), &mask), weight, dims,
+                                            options.keepdim, options.dtype, &mask);
   return as_masked_tensor(data, ops::any(name, mask, dims, options.keepdim));
 }
 

@@ -2,6 +2,7 @@
 
 #include "loup/autograd/node.h"
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 
 namespace loup::masked {
 
@@ -30,7 +31,7 @@ template <class Options, class Reduce>
 MaskedTensor reduce_masked(const char* name, const MaskedTensor& x, const Dims& dims,
                            const Options& options, const Reduce& reduce) {
   const Tensor mask = combined_mask(name, x, options.mask);
-  const Tensor data = reduce(x.get_data(), arguments(options, &mask));
+  const Tensor data = reduce(Seen(name, x.get_data(), &mask), arguments(options, &mask));
   return as_masked_tensor(data, ops::any(name, mask, dims, options.keepdim));
 }
 
@@ -38,7 +39,7 @@ MaskedTensor reduce_masked(const char* name, const MaskedTensor& x, const Dims& 
 
 Tensor Reduction::operator()(const Tensor& x, const Dims& dims,
                              const ReduceOptions& options) const {
-  return ops::reduce(*this, x, dims, arguments(options));
+  return ops::reduce(*this, Seen(name, x, options.mask), dims, arguments(options));
 }
 
 MaskedTensor Reduction::operator()(const MaskedTensor& x, const Dims& dims,
@@ -55,7 +56,7 @@ Tensor Reduction::output_mask(const Tensor& x, const Dims& dims,
 
 Tensor Deviation::operator()(const Tensor& x, const Dims& dims,
                              const DeviationOptions& options) const {
-  return ops::reduce(*this, x, dims, arguments(options));
+  return ops::reduce(*this, Seen(name, x, options.mask), dims, arguments(options));
 }
 
 MaskedTensor Deviation::operator()(const MaskedTensor& x, const Dims& dims,
@@ -72,7 +73,7 @@ Tensor Deviation::output_mask(const Tensor& x, const Dims& dims,
 
 Tensor Norm::operator()(const Tensor& x, double ord, const Dims& dims,
                         const ReduceOptions& options) const {
-  return ops::norm(x, ord, dims, arguments(options));
+  return ops::norm(Seen(name, x, options.mask), ord, dims, arguments(options));
 }
 
 MaskedTensor Norm::operator()(const MaskedTensor& x, double ord, const Dims& dims,
@@ -88,7 +89,7 @@ Tensor Norm::output_mask(const Tensor& x, const Dims& dims, const ReduceOptions&
 
 std::pair<Tensor, Tensor> PairReduction::operator()(const Tensor& x, const Dims& dims,
                                                     const PairOptions& options) const {
-  return ops::reduce_pair(*this, x, dims, arguments(options));
+  return ops::reduce_pair(*this, Seen(name, x, options.mask), dims, arguments(options));
 }
 
 std::pair<MaskedTensor, MaskedTensor> PairReduction::operator()(const MaskedTensor& x,
@@ -96,7 +97,7 @@ std::pair<MaskedTensor, MaskedTensor> PairReduction::operator()(const MaskedTens
                                                                 const PairOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
   const auto [first, second] =
-      ops::reduce_pair(*this, x.get_data(), dims, arguments(options, &mask));
+      ops::reduce_pair(*this, Seen(name, x.get_data(), &mask), dims, arguments(options, &mask));
   const Tensor counts = ops::any(name, mask, dims, options.keepdim);
   return {as_masked_tensor(first, counts), as_masked_tensor(second, counts)};
 }

@@ -7,7 +7,7 @@
 [4.0, 9.0]
 """
 
-from loup import _loup, autograd, masked, shm
+from loup import _loup, autograd, debug, masked, shm
 from loup._loup import *  # noqa: F403  (every operator and dtype; the list is the library's own)
 from loup._loup import version as __version__
 from loup.autograd import enable_grad, no_grad, set_grad_enabled
@@ -35,6 +35,7 @@ _private = {
     "shm_list",
     "shm_remove",
     "shm_sweep",
+    "switch_poison",
     "switch_strict_masks",
     "tensor_from_bytes",
     "tensor_from_handle",
@@ -42,7 +43,7 @@ _private = {
     "version",
 }
 
-__all__ = ["__version__", "autograd", "is_masked_tensor", "masked", "masked_tensor"]
+__all__ = ["__version__", "autograd", "debug", "is_masked_tensor", "masked", "masked_tensor"]
 __all__ += ["strict_masks"]
 __all__ += ["from_file", "shm"]
 __all__ += ["enable_grad", "no_grad", "set_grad_enabled"]

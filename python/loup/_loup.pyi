@@ -1262,11 +1262,11 @@ class Tensor:
     def norm(self, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """The length of the elements that count, as a vector."""
 
-    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
-        """The largest element that counts, and its index."""
+    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+        """The largest element that counts, and along a dim its index."""
 
-    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
-        """The least element that counts, and its index."""
+    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+        """The least element that counts, and along a dim its index."""
 
     def minmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
         """The least and the largest element that count."""
@@ -2375,11 +2375,11 @@ class MaskedTensor:
     def norm(self, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """The length of the elements that count, as a vector."""
 
-    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
-        """The largest element that counts, and its index."""
+    def max(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+        """The largest element that counts, and along a dim its index."""
 
-    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
-        """The least element that counts, and its index."""
+    def min(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+        """The least element that counts, and along a dim its index."""
 
     def minmax(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[MaskedTensor, MaskedTensor]:
         """The least and the largest element that count."""
@@ -2453,6 +2453,11 @@ def lengths_to_mask(lengths: object, max_len: builtins.int | None = None) -> Ten
 def switch_strict_masks(is_strict: builtins.bool) -> builtins.bool:
     """
     Whether operators of this thread want equal masks from now on; returns what it was.
+    """
+
+def switch_poison(is_on: builtins.bool) -> builtins.bool:
+    """
+    Whether operators read garbage where a mask is False; returns what it was.
     """
 
 class HookHandle:
@@ -3735,11 +3740,11 @@ def std(input: object, dim: builtins.int | Sequence[builtins.int] | None = None,
 def norm(input: object, ord: builtins.float = 2.0, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
     """The length of the elements that count, as a vector."""
 
-def max(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
-    """The largest element that counts, and its index."""
+def max(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The largest element that counts, and along a dim its index."""
 
-def min(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
-    """The least element that counts, and its index."""
+def min(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Any:
+    """The least element that counts, and along a dim its index."""
 
 def minmax(input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> tuple[Any, Any]:
     """The least and the largest element that count."""

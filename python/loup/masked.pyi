@@ -79,11 +79,11 @@ def std(input: object, dim: int | Sequence[int] | None = None, unbiased: bool | 
 def norm(input: object, ord: float = 2.0, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, dtype: object = None, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
     """The length of the elements that count, as a vector."""
 
-def max(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> tuple[Any, Any]:
-    """The largest element that counts, and its index."""
+def max(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
+    """The largest element that counts, and along a dim its index."""
 
-def min(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> tuple[Any, Any]:
-    """The least element that counts, and its index."""
+def min(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
+    """The least element that counts, and along a dim its index."""
 
 def minmax(input: object, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mask: object = None, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> tuple[Any, Any]:
     """The least and the largest element that count."""

@@ -1,6 +1,8 @@
 #include <utility>
 
 #include "loup/base/error.h"
+#include "loup/masked/ops.h"
+#include "loup/masked/poison.h"
 #include "masked_define.h"
 
 // Masked operators that make one element of many.
@@ -22,23 +24,22 @@ Dims reduced_dims(const char* operation, bool takes_one_dim, nb::handle given) {
 /// a handle would cost as much as checking it.
 struct ReduceCall {
   ReduceCall(const char* name, bool takes_one_dim, nb::handle dim, nb::handle keep, nb::handle type,
-             nb::handle counts, nb::handle axis, nb::handle keeps)
+             nb::handle given, nb::handle axis, nb::handle keeps)
       : dims(reduced_dims(name, takes_one_dim, either(name, "dim", dim, "axis", axis))),
         keepdim(keepdim_from(name, keep, keeps)),
         dtype(dtype_from(name, type)) {
-    if (!counts.is_none()) mask.emplace(name, counts);
+    if (!given.is_none()) mask.emplace(name, given);
   }
 
+  /// The mask, or null.
+  const Tensor* counts() const { return mask ? &**mask : nullptr; }
   std::optional<Tensor> mask_copy() const { return mask ? std::optional(**mask) : std::nullopt; }
   masked::ReduceOptions options() const {
     return {.mask = mask_copy(), .keepdim = keepdim, .dtype = dtype};
   }
   /// The same without copies of handles.
   ops::ReduceArguments arguments(double parameter = 0) const {
-    return {.mask = mask ? &**mask : nullptr,
-            .keepdim = keepdim,
-            .dtype = dtype,
-            .parameter = parameter};
+    return {.mask = counts(), .keepdim = keepdim, .dtype = dtype, .parameter = parameter};
   }
 
   Dims dims;
@@ -47,15 +48,16 @@ struct ReduceCall {
   std::optional<TensorArgument> mask;
 };
 
-/// Calls `masked(x)` with a MaskedTensor, `plain(x)` with anything that becomes a tensor.
+/// Calls `masked(x)` with a MaskedTensor, `plain(x)` with anything that becomes a tensor, of which
+/// `mask` says what counts.
 template <class Masked, class Plain>
-nb::object call_reduction(const char* name, nb::handle input, const Masked& masked,
-                          const Plain& plain) {
+nb::object call_reduction(const char* name, nb::handle input, const Tensor* mask,
+                          const Masked& reduce_masked, const Plain& plain) {
   return with_input(name, input, [&]<class X>(const X& x) {
     if constexpr (std::is_same_v<X, MaskedTensor>) {
-      return masked(x);
+      return reduce_masked(x);
     } else {
-      return plain(x);
+      return plain(masked::Seen(name, x, mask));
     }
   });
 }
@@ -84,7 +86,8 @@ void define_masked(const MaskedScopes& scopes, const masked::Reduction& op) {
             nb::handle axis, nb::handle keepdims) {
         const ReduceCall call(op.name, op.takes_one_dim, dim, keepdim, dtype, mask, axis, keepdims);
         return call_reduction(
-            op.name, input, [&](const MaskedTensor& x) { return op(x, call.dims, call.options()); },
+            op.name, input, call.counts(),
+            [&](const MaskedTensor& x) { return op(x, call.dims, call.options()); },
             [&](const Tensor& x) { return ops::reduce(op, x, call.dims, call.arguments()); });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "keepdim"_a.none() = absent(),
@@ -104,7 +107,7 @@ void define_masked(const MaskedScopes& scopes, const masked::Deviation& op) {
         const ReduceCall call(op.name, false, dim, keepdim, dtype, mask, axis, keepdims);
         const double corrects = correction_from(op.name, unbiased, correction);
         return call_reduction(
-            op.name, input,
+            op.name, input, call.counts(),
             [&](const MaskedTensor& x) {
               return op(x, call.dims,
                         {.correction = corrects,
@@ -132,7 +135,7 @@ void define_masked(const MaskedScopes& scopes, const masked::Norm& op) {
         const ReduceCall call(op.name, false, dim, keepdim, dtype, mask, axis, keepdims);
         const double order = real_from(op.name, "ord", ord);
         return call_reduction(
-            op.name, input,
+            op.name, input, call.counts(),
             [&](const MaskedTensor& x) { return op(x, order, call.dims, call.options()); },
             [&](const Tensor& x) { return ops::norm(x, order, call.dims, call.arguments()); });
       },
@@ -146,11 +149,17 @@ void define_masked(const MaskedScopes& scopes, const masked::PairReduction& op) 
       scopes, op,
       fmt::format("{}, *, keepdim: bool = False, mask: object = None{}", dim_signature,
                   axis_signature),
-      "tuple[{0}, {0}]",
+      op.takes_one_dim ? "typing.Any" : "tuple[{0}, {0}]",
       [&op](nb::handle input, nb::handle dim, nb::handle keepdim, nb::handle mask, nb::handle axis,
             nb::handle keepdims) {
         const ReduceCall call(op.name, op.takes_one_dim, dim, keepdim, nb::none(), mask, axis,
                               keepdims);
+        if (op.takes_one_dim && call.dims.empty()) {  // of everything: without its place
+          const masked::Reduction& whole =
+              op.kernel == kernels::ReduceOp::argmax ? masked::amax : masked::amin;
+          return with_input(op.name, input,
+                            [&](const auto& x) { return whole(x, {}, call.options()); });
+        }
         const masked::PairOptions options{.mask = call.mask_copy(), .keepdim = call.keepdim};
         return with_input(
             op.name, input, [&](const auto& x) { return op(x, call.dims, options); },

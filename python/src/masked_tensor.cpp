@@ -12,6 +12,7 @@
 #include "loup/base/error.h"
 #include "loup/masked/from_data.h"
 #include "loup/masked/moves.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/copy.h"
 
 // The class: making one, its parts, and what is no operator. Operators add themselves.
@@ -325,6 +326,8 @@ void bind_masked_tensor(nb::module_& m) {
   bind_masks_from_data(m);
   m.def("switch_strict_masks", masked::switch_strict_masks, "is_strict"_a,
         "Whether operators of this thread want equal masks from now on; returns what it was.");
+  m.def("switch_poison", masked::switch_poison, "is_on"_a,
+        "Whether operators read garbage where a mask is False; returns what it was.");
 }
 
 }  // namespace loup::python

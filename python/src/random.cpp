@@ -212,15 +212,11 @@ void bind_sampling(nb::module_& m) {
       m, "dropout",
       [](nb::handle input, double p, bool training, nb::handle generator) {
         const Generator source = generator_from("dropout", generator);
-        if (const MaskedTensor* const x = masked_tensor_in(input)) {
-          return nb::cast(without_gil(x->size(), [&] {
-            return as_masked_tensor(ops::dropout(x->get_data(), p, training, source),
-                                    ops::clone(x->get_mask()));
-          }));
-        }
-        const TensorArgument x("dropout", input);
-        return nb::cast(
-            without_gil(x->size(), [&] { return ops::dropout(*x, p, training, source); }));
+        return with_input("dropout", input, [&](const auto& x) {
+          using masked::dropout;  // both: x decides
+          using ops::dropout;
+          return dropout(x, p, training, source);
+        });
       },
       "p"_a = 0.5, "training"_a = true, nb::kw_only(), "generator"_a.none() = nb::none());
 }

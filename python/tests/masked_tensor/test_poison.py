@@ -1,0 +1,160 @@
+"""loup.debug.poison(): operators see garbage where a mask is False, and give the same results."""
+
+import threading
+
+import numpy as np
+import pytest
+from strided import rng
+
+import loup
+
+OPS = {op["name"]: op for op in loup.ops()}
+MASKED = [name for name, op in OPS.items() if op["masked"]]
+NEEDS_DIM = {"softmax", "log_softmax", "softmin", "cumsum", "cumprod"}
+
+
+def call(name: str, x: loup.Tensor | loup.MaskedTensor, **options: object) -> object:
+    f = getattr(loup.masked, name)
+    if name in NEEDS_DIM:
+        return f(x, -1, **options)
+    if name == "normalize":
+        return f(x, 2, -1, **options)
+    if name == "quantile":
+        return f(x, 0.3, **options)
+    if name == "logaddexp":
+        return f(x, x, **options)
+    if name == "weighted_mean":
+        return f(x, loup.ones((4, 6)), **options)
+    return f(x, **options)
+
+
+def parts(result: object) -> list[np.ndarray]:
+    """Every array of a result, where it counts."""
+    if isinstance(result, tuple):
+        return [array for part in result for array in parts(part)]
+    if isinstance(result, loup.MaskedTensor):
+        return [result.get_mask().numpy(), result.detach().to_tensor(0).numpy()]
+    assert isinstance(result, loup.Tensor)
+    return [result.detach().numpy()]
+
+
+def data(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    generator = rng("poison", dtype)
+    return generator.uniform(1, 9, (4, 6)).astype(dtype), generator.random((4, 6)) < 0.7
+
+
+def assert_same(one: object, other: object) -> None:
+    for a, b in zip(parts(one), parts(other), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+@pytest.mark.parametrize("name", MASKED)
+def test_masked_functions_do_not_see_it(name: str, dtype: str) -> None:
+    values, mask = data(dtype)
+    for x in (loup.tensor(values), loup.masked_tensor(values, mask)):
+        options = {} if isinstance(x, loup.MaskedTensor) else {"mask": mask}
+        try:
+            expected = call(name, x, **options)
+        except (TypeError, ValueError) as error:
+            with loup.debug.poison(), pytest.raises(type(error)):
+                call(name, x, **options)
+            continue
+        with loup.debug.poison():
+            assert_same(call(name, x, **options), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in MASKED if OPS[name]["differentiable"]])
+def test_gradients_do_not_see_it(name: str) -> None:
+    values, mask = data("float64")
+    gradients = []
+    for is_on in (False, True):
+        x = loup.tensor(values, requires_grad=True)
+        previous = loup._loup.switch_poison(is_on)
+        try:
+            result = call(name, x, mask=mask)
+            first = result[0] if isinstance(result, tuple) else result
+            first.backward(loup.ones(first.shape, dtype="float64"))
+        finally:
+            loup._loup.switch_poison(previous)
+        gradients.append(x.grad.numpy())
+    assert gradients[0].tobytes() == gradients[1].tobytes()
+    assert not gradients[0][~mask].any()
+
+
+UNARY = [name for name, op in OPS.items() if op["family"] == "unary" and op["in_place"]]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_elementwise_operators_read_garbage(name: str) -> None:
+    values, mask = data("int64" if name.startswith("bitwise") else "float64")
+    x = loup.masked_tensor(values, mask)
+    expected = getattr(x, name)()
+    with loup.debug.poison():
+        result = getattr(x, name)()
+    assert_same(result, expected)
+    plain = loup.where(mask, values, np.nan if values.dtype.kind == "f" else 0x5A5A5A5A5A5A5A5A)
+    assert result.get_data().numpy().tobytes() == getattr(plain, name)().numpy().tobytes()
+
+
+def test_other_operators_do_not_see_it() -> None:
+    values, mask = data("float32")
+    x = loup.masked_tensor(values, mask)
+    y = loup.masked_tensor(values[::-1].copy(), mask[::-1].copy())
+
+    def results() -> tuple[object, ...]:
+        changed = x.clone()
+        changed.mul_(3).clamp_(max=20)
+        return (
+            x + y,
+            x @ y.T,
+            loup.linear(x, values, values[0, :4]),
+            loup.einsum("ij,kj->ik", x, y),
+            loup.where(mask, x, y),
+            x.clamp(min=y),
+            x.lerp(y, 0.25),
+            *x.sort(1),
+            *x.topk(2),
+            changed,
+        )
+
+    expected = results()
+    with loup.debug.poison():
+        assert_same(results(), expected)
+
+
+def is_on() -> bool:
+    x = loup.masked_tensor([1.0, 2.0], [True, False])
+    return bool(np.isnan((x * 2).get_data().numpy()[1]))
+
+
+def fail_inside() -> None:
+    with loup.debug.poison():
+        raise ZeroDivisionError
+
+
+def test_it_ends() -> None:
+    with loup.debug.poison():
+        with loup.debug.poison():
+            assert is_on()
+        assert is_on()
+    assert not is_on()
+    with pytest.raises(ZeroDivisionError):
+        fail_inside()
+    assert not is_on()
+
+
+def test_it_changes_no_tensor() -> None:
+    x = loup.masked_tensor([1.0, 2.0], [True, False])
+    with loup.debug.poison():
+        (x * 2).sum()
+    assert x.get_data().tolist() == [1, 2]
+
+
+def test_it_holds_for_all_threads() -> None:
+    seen: list[bool] = []
+    with loup.debug.poison():
+        thread = threading.Thread(target=lambda: seen.append(is_on()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
