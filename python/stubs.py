@@ -68,13 +68,16 @@ def with_builtins(stub: str) -> str:
 
 
 def names_that_take_masked(module: ModuleType) -> set[str]:
-    """Operators and their aliases."""
+    """Operators and their aliases, and what makes tensors like others."""
     chosen = [op for op in module.ops() if op["takes_masked"] and not op["masked"]]
-    return {name for op in chosen for name in (op["name"], *op["aliases"])}
+    names = {name for op in chosen for name in (op["name"], *op["aliases"])}
+    return (names | {"empty_like", "full_like"}) - PLAIN
 
 
+# Operators that take masked tensors and give plain ones.
+PLAIN = {"argsort", "multinomial"}
 # Arguments of which a masked one makes the result masked.
-OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2): object\b")
+OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2|src|source): object\b")
 SEVERAL = re.compile(r"(\btensors: Sequence\[|\*operands: )object\b")
 SIGNATURE = re.compile(r"^def (\w+)\((.*)\) -> (.*):$", re.MULTILINE)
 IGNORED = "  # type: ignore[overload-overlap]"

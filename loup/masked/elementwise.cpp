@@ -8,7 +8,6 @@
 #include "loup/masked/masks.h"
 #include "loup/masked/poison.h"
 #include "loup/ops/copy.h"
-#include "loup/ops/dropout.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/select.h"
 #include "loup/tensor/create.h"
@@ -179,12 +178,6 @@ void lerp_(MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weigh
   change("lerp_", x, [&](const Tensor& data) {
     return ops::lerp(data, Seen("lerp_", end), Seen("lerp_", weight));
   });
-}
-
-MaskedTensor dropout(const MaskedTensor& x, double p, bool training,
-                     const ops::Generator& generator) {
-  return as_masked_tensor(ops::dropout(Seen("dropout", x), p, training, generator),
-                          ops::clone(x.get_mask()));
 }
 
 }  // namespace loup::masked

@@ -6,7 +6,6 @@
 
 #include "loup/masked/masked_tensor.h"
 #include "loup/ops/binary.h"
-#include "loup/ops/generator.h"
 #include "loup/ops/operand.h"
 #include "loup/ops/unary.h"
 
@@ -76,9 +75,6 @@ LOUP_EXPORT void clamp_(MaskedTensor& x, const std::optional<MaskedOperand>& min
 LOUP_EXPORT MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end,
                               const MaskedOperand& weight);
 LOUP_EXPORT void lerp_(MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight);
-/// As ops::dropout: what was dropped is 0 and counts, if it did.
-LOUP_EXPORT MaskedTensor dropout(const MaskedTensor& x, double p = 0.5, bool training = true,
-                                 const ops::Generator& generator = ops::default_generator());
 
 inline MaskedTensor operator+(const MaskedTensor& x, const MaskedOperand& y) {
   return apply_binary(ops::add, x, y);

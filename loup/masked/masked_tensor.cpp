@@ -86,6 +86,25 @@ void MaskedTensor::replace_(const char* operation, const Tensor& result) {
   ops::replace_(operation, data_, ops::where(mask_, ops::to(result, dtype()), data_));
 }
 
+void MaskedTensor::assign_(const char* operation, const Tensor& data, const Tensor& mask) {
+  if (data.shape() != shape()) {
+    throw ShapeError("{}: expected elements of shape {}, got {}", operation, shape(), data.shape());
+  }
+  // Other views of the same memory are read whole before it is written.
+  const auto apart = [](const Tensor& from, const Tensor& to) {
+    return from.storage() == to.storage() ? ops::clone(from) : from;
+  };
+  const Tensor values = apart(ops::to(data, dtype()), data_);
+  const Tensor counts = apart(mask, mask_);
+  ops::prepare_in_place(operation, mask_);
+  ops::replace_(operation, data_, values);
+  ops::replace_(operation, mask_, counts);
+}
+
+void MaskedTensor::set_requires_grad(bool requires_grad) {
+  autograd::set_requires_grad(data_, requires_grad);
+}
+
 std::optional<MaskedTensor> MaskedTensor::grad() const {
   const std::optional<Tensor> collected = autograd::grad(data_);
   if (!collected) return std::nullopt;

@@ -55,6 +55,13 @@ class LOUP_EXPORT MaskedTensor {
   /// the data goes on through it; errors as for ops::replace_ and check_holds.
   void replace_(const char* operation, const Tensor& result);
 
+  /// Writes the elements of `data`, converted, and of `mask`, both of this shape. The record goes
+  /// on through the data. ValueError as for index_put_.
+  void assign_(const char* operation, const Tensor& data, const Tensor& mask);
+
+  /// Makes the data a leaf that collects gradients, or cuts them off the record. DTypeError unless
+  /// their dtype is floating.
+  void set_requires_grad(bool requires_grad);
   /// The gradient collected by a leaf, with the leaf's mask and zeros where that is false.
   std::optional<MaskedTensor> grad() const;
 

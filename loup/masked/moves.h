@@ -12,6 +12,7 @@
 #include "loup/ops/join.h"
 #include "loup/ops/shape.h"
 #include "loup/ops/views.h"
+#include "loup/ops/windows.h"
 
 // What moves elements does to the mask what it does to the data. Arguments and errors are those of
 // the same names in ops; what is a view there is one here, and shares both.
@@ -38,6 +39,7 @@ std::vector<MaskedTensor> parts_alike(const MaskedTensor& x, const Move& move) {
 inline MaskedTensor transpose(const MaskedTensor& x, std::int64_t a, std::int64_t b) {
   return alike(x, [&](const Tensor& t) { return ops::transpose(t, a, b); });
 }
+inline MaskedTensor t(const MaskedTensor& x) { return alike(x, ops::t); }
 inline MaskedTensor permute(const MaskedTensor& x, const Dims& order) {
   return alike(x, [&](const Tensor& t) { return ops::permute(t, order); });
 }
@@ -74,6 +76,7 @@ inline MaskedTensor reshape(const MaskedTensor& x, const Shape& shape) {
 inline MaskedTensor flatten(const MaskedTensor& x, std::int64_t first = 0, std::int64_t last = -1) {
   return alike(x, [&](const Tensor& t) { return ops::flatten(t, first, last); });
 }
+inline MaskedTensor ravel(const MaskedTensor& x) { return alike(x, ops::ravel); }
 inline MaskedTensor unflatten(const MaskedTensor& x, std::int64_t dim, const Shape& sizes) {
   return alike(x, [&](const Tensor& t) { return ops::unflatten(t, dim, sizes); });
 }
@@ -86,6 +89,15 @@ inline MaskedTensor swapaxes(const MaskedTensor& x, std::int64_t a, std::int64_t
 inline MaskedTensor diagonal(const MaskedTensor& x, std::int64_t offset = 0, std::int64_t dim1 = 0,
                              std::int64_t dim2 = 1) {
   return alike(x, [&](const Tensor& t) { return ops::diagonal(t, offset, dim1, dim2); });
+}
+inline MaskedTensor unfold(const MaskedTensor& x, std::int64_t dim, std::int64_t size,
+                           std::int64_t step) {
+  return alike(x, [&](const Tensor& t) { return ops::unfold(t, dim, size, step); });
+}
+/// The padding does not count.
+inline MaskedTensor im2col(const MaskedTensor& x, const Dims& kernel_size,
+                           const ops::WindowOptions& options = {}) {
+  return alike(x, [&](const Tensor& t) { return ops::im2col(t, kernel_size, options); });
 }
 inline MaskedTensor flip(const MaskedTensor& x, const Dims& dims = {}) {
   return alike(x, [&](const Tensor& t) { return ops::flip(t, dims); });

@@ -1,13 +1,16 @@
 #include "loup/masked/order.h"
 
 #include "loup/base/error.h"
+#include "loup/masked/create.h"
 #include "loup/masked/moves.h"
 #include "loup/ops/binary.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/logic.h"
 #include "loup/ops/masking.h"
+#include "loup/ops/search.h"
 #include "loup/ops/sort.h"
 #include "loup/ops/unary.h"
+#include "loup/tensor/create.h"
 
 namespace loup::masked {
 
@@ -49,6 +52,23 @@ MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition) {
 MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value) {
   return as_masked_tensor(ops::masked_fill(x.get_data(), condition, value),
                           ops::masked_fill(x.get_mask(), condition, Scalar(true)));
+}
+
+void masked_fill_(MaskedTensor& x, const Tensor& condition, Scalar value) {
+  const MaskedTensor result = masked_fill(x, condition, value);
+  x.assign_("masked_fill_", result.get_data(), result.get_mask());
+}
+
+Unique unique(const MaskedTensor& x) {
+  const Tensor counted = ops::masked_select(x.get_data().detach(), x.get_mask());
+  const ops::Unique found = ops::unique(counted, {.dim = {}, .inverse = true, .counts = true});
+  Tensor inverse = zeros(x.shape(), DType::i64);
+  ops::index_put_(inverse, {x.get_mask()}, found.inverse);
+  return {found.values, with_mask_of(x, inverse), found.counts};
+}
+
+MaskedTensor bucketize(const MaskedTensor& x, const Tensor& boundaries, bool right) {
+  return with_mask_of(x, ops::searchsorted(boundaries, x.get_data(), right));
 }
 
 bool equal(const MaskedTensor& x, const MaskedTensor& y) {

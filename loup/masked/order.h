@@ -23,6 +23,17 @@ LOUP_EXPORT Sorted topk(const MaskedTensor& x, std::int64_t k, std::int64_t dim 
 LOUP_EXPORT MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition);
 /// `x` with `value` where `condition` is true; there it counts.
 LOUP_EXPORT MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value);
+LOUP_EXPORT void masked_fill_(MaskedTensor& x, const Tensor& condition, Scalar value);
+
+struct Unique {
+  Tensor values;         // of what counts, in order, each once
+  MaskedTensor inverse;  // int64: which of the values each element is
+  Tensor counts;         // int64: how many elements that count have each of the values
+};
+LOUP_EXPORT Unique unique(const MaskedTensor& x);
+/// Between which of the sorted boundaries each element lies.
+LOUP_EXPORT MaskedTensor bucketize(const MaskedTensor& x, const Tensor& boundaries,
+                                   bool right = false);
 
 /// Whether shapes, masks and what counts are equal.
 LOUP_EXPORT bool equal(const MaskedTensor& x, const MaskedTensor& y);

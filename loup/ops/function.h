@@ -10,6 +10,7 @@ enum class Masks : std::uint8_t {
   refused,
   alike,  // it does to the mask what it does to the data
   taken,  // in its own way
+  read,   // in its own way, for a result without a mask
 };
 
 /// What bindings, documentation and tests know of an operator that is a plain C++ function. Each

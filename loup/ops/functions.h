@@ -18,6 +18,7 @@
 #include "loup/ops/shape.h"
 #include "loup/ops/sort.h"
 #include "loup/ops/views.h"
+#include "loup/ops/windows.h"
 
 // The operators that are plain functions, gathered from the headers that declare them.
 
@@ -31,6 +32,7 @@ inline constexpr std::array all_functions = {
     FunctionList{"random", random_functions},   FunctionList{"sampling", sampling_functions},
     FunctionList{"products", matmul_functions}, FunctionList{"products", einsum_functions},
     FunctionList{"dropout", dropout_functions}, FunctionList{"views", view_functions},
+    FunctionList{"windows", window_functions},
 };
 
 /// The description of a listed function; null when there is none of that name.

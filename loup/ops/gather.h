@@ -61,16 +61,16 @@ inline constexpr Function gather_functions[] = {
      "Tensor",
      "The same as gather, with broadcasting.", true, false, Masks::alike},
     {"scatter", "(input: object, dim: int, index: object, src: object) -> Tensor",
-     "Write elements to places along one dim that are given for each.", true, true},
+     "Write elements to places along one dim that are given for each.", true, true, Masks::taken},
     {"scatter_add", "(input: object, dim: int, index: object, src: object) -> Tensor",
-     "Add elements to places along one dim that are given for each.", true, true},
+     "Add elements to places along one dim that are given for each.", true, true, Masks::taken},
     {"index_add",
      "(input: object, dim: int, index: object, source: object, *, alpha: float = 1) -> Tensor",
-     "Add slices to those that a vector of indices names.", true, true},
+     "Add slices to those that a vector of indices names.", true, true, Masks::taken},
     {"index_copy", "(input: object, dim: int, index: object, source: object) -> Tensor",
-     "Write slices in place of those that a vector of indices names.", true, true},
+     "Write slices in place of those that a vector of indices names.", true, true, Masks::taken},
     {"index_fill", "(input: object, dim: int, index: object, value: float) -> Tensor",
-     "Write one value into the slices that a vector of indices names.", true, true},
+     "Write one value into the slices that a vector of indices names.", true, true, Masks::taken},
 };
 
 }  // namespace loup::ops

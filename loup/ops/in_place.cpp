@@ -1,5 +1,9 @@
 #include "loup/ops/in_place.h"
 
+#include <cstdint>
+#include <cstdlib>
+
+#include "loup/base/axes.h"
 #include "loup/base/error.h"
 #include "loup/kernels/copy.h"
 
@@ -34,19 +38,45 @@ void check_recorded_change(const char* operation, const Tensor& x, const autogra
   }
 }
 
-}  // namespace
+/// Whether every stride steps over all that the smaller ones reach: then no two places are one
+/// element. What views make of whole tensors nests, but for windows that overlap.
+bool nests(const Layout& layout) {
+  Axes<1> axes;
+  for (int i = 0; i < layout.shape.size(); ++i) axes.push({layout.shape[i], {layout.strides[i]}});
+  axes.sort_by_step(0);
+  std::int64_t reach = 0;
+  while (!axes.empty()) {
+    const Axis<1> axis = axes.pop();
+    const std::int64_t step = std::abs(axis.step[0]);
+    if (step <= reach) return false;
+    reach += (axis.size - 1) * step;
+  }
+  return true;
+}
 
-void prepare_in_place(const char* operation, Tensor& x, const autograd::Inputs& others) {
-  if (autograd::is_recording()) check_recorded_change(operation, x, others);
-  const bool is_empty = x.size() == 0;
+void check_elements_once(const char* operation, const Tensor& x) {
+  if (x.size() == 0 || x.is_contiguous()) return;
   for (int i = 0; i < x.ndim(); ++i) {
-    if (!is_empty && x.strides()[i] == 0 && x.shape()[i] > 1) {
+    if (x.strides()[i] == 0 && x.shape()[i] > 1) {
       throw ValueError(
           "{}: expected a tensor that holds each element once, got one expanded along "
           "dim {}; clone it first",
           operation, i);
     }
   }
+  if (!nests(x.layout())) {
+    throw ValueError(
+        "{}: expected a tensor that holds each element once, got overlapping ones: shape {} with "
+        "strides {}; clone it first",
+        operation, x.shape(), x.strides());
+  }
+}
+
+}  // namespace
+
+void prepare_in_place(const char* operation, Tensor& x, const autograd::Inputs& others) {
+  if (autograd::is_recording()) check_recorded_change(operation, x, others);
+  check_elements_once(operation, x);
   const bool was_behind = x.is_behind();
   x.prepare_write(operation);
   // An unrecorded change through this very handle is meant to leave its record as it is.

@@ -10,10 +10,11 @@ namespace loup::ops {
 /// Called before the elements of `x` are replaced by something computed from them and `others`, and
 /// before views of x are made for that; counts the change.
 ///
-/// ValueError when x is read-only or repeats elements. While recording, StateError when x is a leaf
-/// that requires grad or a view of one, when x or one of the others was changed through another
-/// tensor (autograd::check_record), and when x is to become recorded although tensors that share
-/// its memory, which would not know, exist. Leaves may be changed while nothing is recorded.
+/// ValueError when x is read-only, or repeats elements or may do so. While recording, StateError
+/// when x is a leaf that requires grad or a view of one, when x or one of the others was changed
+/// through another tensor (autograd::check_record), and when x is to become recorded although
+/// tensors that share its memory, which would not know, exist. Leaves may be changed while nothing
+/// is recorded.
 LOUP_EXPORT void prepare_in_place(const char* operation, Tensor& x,
                                   const autograd::Inputs& others = {});
 

@@ -28,7 +28,8 @@ inline constexpr Function masking_functions[] = {
     {"masked_fill", "(input: object, mask: object, value: object) -> Tensor",
      "Write one value where a mask is true.", true, true, Masks::taken},
     {"nonzero", "(input: object, *, as_tuple: bool = False) -> typing.Any",
-     "The indices of the elements that are not 0, as rows or as a vector for each dim."},
+     "The indices of the elements that are not 0, as rows or as a vector for each dim.", false,
+     false, Masks::read},
 };
 
 }  // namespace loup::ops

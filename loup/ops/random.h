@@ -89,30 +89,31 @@ inline constexpr Function random_functions[] = {
     {"rand_like",
      "(input: object, *, dtype: object = None, requires_grad: bool = False, generator: Generator | "
      "None = None) -> Tensor",
-     "Numbers uniform in [0, 1) with the shape of input."},
+     "Numbers uniform in [0, 1) with the shape of input.", false, false, Masks::taken},
     {"randn_like",
      "(input: object, *, dtype: object = None, requires_grad: bool = False, generator: Generator | "
      "None = None) -> Tensor",
-     "Standard normal numbers with the shape of input."},
+     "Standard normal numbers with the shape of input.", false, false, Masks::taken},
     {"randint_like",
      "(input: object, low: int, high: int | None = None, *, dtype: object = None, generator: "
      "Generator | None = None) -> Tensor",
-     "Integers in [low, high) with the shape of input."},
+     "Integers in [low, high) with the shape of input.", false, false, Masks::taken},
     {"bernoulli",
      "(input: object, p: float | None = None, *, dtype: object = None, generator: Generator | None "
      "= None) -> Tensor",
-     "1 with the probabilities in input, or with probability p; otherwise 0."},
+     "1 with the probabilities in input, or with probability p; otherwise 0.", false, false,
+     Masks::taken},
     {"uniform_",
      "(input: object, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None) "
      "-> Tensor",
-     "Write numbers uniform in [low, high) into the tensor."},
+     "Write numbers uniform in [low, high) into the tensor.", false, false, Masks::taken},
     {"normal_",
      "(input: object, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) "
      "-> Tensor",
-     "Write normal numbers into the tensor."},
+     "Write normal numbers into the tensor.", false, false, Masks::taken},
     {"bernoulli_",
      "(input: object, p: object = 0.5, *, generator: Generator | None = None) -> Tensor",
-     "Write 1 with probability p and 0 otherwise into the tensor."},
+     "Write 1 with probability p and 0 otherwise into the tensor.", false, false, Masks::taken},
 };
 
 }  // namespace loup::ops

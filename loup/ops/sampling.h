@@ -29,7 +29,8 @@ inline constexpr Function sampling_functions[] = {
     {"multinomial",
      "(input: object, num_samples: int, replacement: bool = False, *, generator: Generator | None "
      "= None) -> Tensor",
-     "Draw indices with probabilities proportional to the weights in input."},
+     "Draw indices with probabilities proportional to the weights in input.", false, false,
+     Masks::read},
 };
 
 }  // namespace loup::ops

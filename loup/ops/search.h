@@ -34,7 +34,8 @@ inline constexpr Function search_functions[] = {
      "(input: object, sorted: bool = True, return_inverse: bool = False, return_counts: bool = "
      "False, dim: int | None = None, *, axis: int | None = None) -> typing.Any",
      "The different elements, or slices of one dim, in order; which of them each one is, and how "
-     "many there are of each."},
+     "many there are of each.",
+     false, false, Masks::taken},
     {"searchsorted",
      "(sorted_sequence: object, values: object, *, right: bool = False, side: str | None = None, "
      "out_int32: bool = False) -> Tensor",
@@ -42,7 +43,7 @@ inline constexpr Function search_functions[] = {
     {"bucketize",
      "(input: object, boundaries: object, *, right: bool = False, out_int32: bool = False) -> "
      "Tensor",
-     "Between which of the sorted boundaries each element lies."},
+     "Between which of the sorted boundaries each element lies.", false, false, Masks::taken},
 };
 
 }  // namespace loup::ops

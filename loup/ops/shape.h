@@ -77,9 +77,9 @@ inline constexpr Function shape_functions[] = {
      "(input: object, repeats: int, dim: int | None = None, *, axis: int | None = None) -> Tensor",
      "Repeat every element, in a row.", true, false, Masks::alike},
     {"tril", "(input: object, diagonal: int = 0) -> Tensor",
-     "The lower triangle of the last two dims; zeros above.", true},
+     "The lower triangle of the last two dims; zeros above.", true, false, Masks::taken},
     {"triu", "(input: object, diagonal: int = 0) -> Tensor",
-     "The upper triangle of the last two dims; zeros below.", true},
+     "The upper triangle of the last two dims; zeros below.", true, false, Masks::taken},
     {"meshgrid", "(*tensors: object, indexing: str = 'ij') -> tuple[Tensor, ...]",
      "Views of vectors repeated over the grid of all of them.", true},
 };

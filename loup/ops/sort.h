@@ -33,7 +33,7 @@ inline constexpr Function sort_functions[] = {
      "(input: object, dim: int = -1, descending: bool = False, stable: bool = True, *, axis: int | "
      "None = None) -> Tensor",
      "The indices that sort one dim; equal elements keep their order, NaN is the greatest.", false,
-     false, Masks::taken},
+     false, Masks::read},
     {"topk",
      "(input: object, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> "
      "tuple[Tensor, Tensor]",

@@ -76,6 +76,13 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
                [=](const Tensor& g) { return transpose(g, a, b); });
 }
 
+Tensor t(const Tensor& x) {
+  if (x.ndim() > 2) {
+    throw ShapeError("t: expected at most 2 dims, got shape {}; use mT or transpose", x.shape());
+  }
+  return transpose(x, 0, -1);
+}
+
 Tensor permute(const Tensor& x, const Dims& order) {
   const Layout layout = loup::permute(x.layout(), order);
   Dims inverse = order;
@@ -140,5 +147,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 Tensor flatten(const Tensor& x, std::int64_t first, std::int64_t last) {
   return reshape(x, flat_shape(x.shape(), first, last));
 }
+
+Tensor ravel(const Tensor& x) { return reshape(x, {-1}); }
 
 }  // namespace loup::ops

@@ -18,6 +18,8 @@ using LayoutMap = std::function<Layout(const Layout&)>;
 LOUP_EXPORT Tensor apply_view(const char* operation, const Tensor& x, const LayoutMap& map);
 
 LOUP_EXPORT Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b);
+/// The two dims of a matrix swapped; a vector or a 0-d tensor as it is. ShapeError for more dims.
+LOUP_EXPORT Tensor t(const Tensor& x);
 LOUP_EXPORT Tensor permute(const Tensor& x, const Dims& order);
 LOUP_EXPORT Tensor squeeze(const Tensor& x, const Dims& dims = {});
 LOUP_EXPORT Tensor unsqueeze(const Tensor& x, std::int64_t dim);
@@ -35,10 +37,14 @@ LOUP_EXPORT Tensor view(const Tensor& x, const Shape& shape);
 LOUP_EXPORT Tensor reshape(const Tensor& x, const Shape& shape);
 /// Dims `first` to `last` as one.
 LOUP_EXPORT Tensor flatten(const Tensor& x, std::int64_t first = 0, std::int64_t last = -1);
+/// All dims as one.
+LOUP_EXPORT Tensor ravel(const Tensor& x);
 
 inline constexpr Function view_functions[] = {
     {"transpose", "(input: object, dim0: int, dim1: int) -> Tensor",
      "A view with two dims swapped.", true, false, Masks::alike},
+    {"t", "(input: object) -> Tensor", "A view of a matrix with its dims swapped.", true, false,
+     Masks::alike},
     {"permute", "(input: object, *dims: int | collections.abc.Sequence[int]) -> Tensor",
      "A view with the dims in another order.", true, false, Masks::alike},
     {"squeeze", "(input: object, dim: int | collections.abc.Sequence[int] | None = None) -> Tensor",
@@ -59,6 +65,8 @@ inline constexpr Function view_functions[] = {
      "Another shape over the same elements, a view where possible.", true, false, Masks::alike},
     {"flatten", "(input: object, start_dim: int = 0, end_dim: int = -1) -> Tensor",
      "Make dims one, as a view where possible.", true, false, Masks::alike},
+    {"ravel", "(input: object) -> Tensor", "Make all dims one, as a view where possible.", true,
+     false, Masks::alike},
 };
 
 }  // namespace loup::ops

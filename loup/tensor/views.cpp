@@ -162,6 +162,26 @@ Layout diagonal(const Layout& x, std::int64_t offset, std::int64_t a, std::int64
   return result;
 }
 
+Layout unfold(const Layout& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
+  const int d = normalize_dim("unfold", dim, x.shape.size());
+  const std::int64_t length = x.shape.empty() ? 1 : x.shape[d];
+  if (size < 0 || size > length) {
+    throw ValueError("unfold: expected a size from 0 to {}, got {}", length, size);
+  }
+  if (step <= 0) throw ValueError("unfold: expected a positive step, got {}", step);
+  Layout result = x;
+  result.shape.push_back(size);
+  if (x.shape.empty()) {
+    result.strides.push_back(1);
+    return result;
+  }
+  result.strides.push_back(x.strides[d]);
+  result.shape[d] = (length - size) / step + 1;
+  // A step beyond the end has no second window whose distance could matter.
+  result.strides[d] = x.strides[d] * std::min(step, std::max<std::int64_t>(length, 1));
+  return result;
+}
+
 Layout flip(const Layout& x, const Dims& dims) {
   const std::uint32_t chosen = dim_bits("flip", dims, x.shape.size());
   Layout result = x;

@@ -34,6 +34,9 @@ LOUP_EXPORT Layout slice(const Layout& x, std::int64_t dim, std::optional<std::i
 LOUP_EXPORT Layout movedim(const Layout& x, const Dims& from, const Dims& to);
 /// The diagonal of dims `a` and `b`, `offset` above the main one, as a new last dim.
 LOUP_EXPORT Layout diagonal(const Layout& x, std::int64_t offset, std::int64_t a, std::int64_t b);
+/// Dim `dim` counts windows of `size` elements of it, each `step` elements after the one before;
+/// what is in a window is a new last dim. Windows may overlap. A 0-d tensor is a window of 1.
+LOUP_EXPORT Layout unfold(const Layout& x, std::int64_t dim, std::int64_t size, std::int64_t step);
 /// The elements of the given dims in reverse order (of all dims when `dims` is empty).
 LOUP_EXPORT Layout flip(const Layout& x, const Dims& dims);
 

@@ -1,10 +1,12 @@
+#include "autograd.h"
+
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
 
-#include "bindings.h"
 #include "loup/autograd/backward.h"
 #include "loup/autograd/hooks.h"
 #include "loup/autograd/node.h"
@@ -63,26 +65,11 @@ auto run(Work&& work) {
   return without_gil(std::numeric_limits<std::int64_t>::max(), std::forward<Work>(work));
 }
 
-/// A Python function as a hook. It dies with the last tensor of the record, on whatever thread.
-autograd::Hook hook_from(nb::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) {
-    throw_type_error("register_hook: expected a function, got {}", class_name(function));
+Tensor hook_result(nb::handle result) {
+  if (tensor_in(result) == nullptr) {
+    throw_type_error("hook: expected a Tensor or None, got {}", class_name(result));
   }
-  const auto free = [](nb::object* object) {
-    if (!nb::is_alive()) return;  // the interpreter has ended, and its objects with it
-    const nb::gil_scoped_acquire acquire;
-    delete object;
-  };
-  const std::shared_ptr<nb::object> kept(new nb::object(nb::borrow(function)), free);
-  return [kept](const Tensor& gradient) -> std::optional<Tensor> {
-    const nb::gil_scoped_acquire acquire;
-    const nb::object result = (*kept)(gradient);
-    if (result.is_none()) return std::nullopt;
-    if (tensor_in(result) == nullptr) {
-      throw_type_error("hook: expected a Tensor or None, got {}", class_name(result));
-    }
-    return *tensor_in(result);
-  };
+  return *tensor_in(result);
 }
 
 void backward(const Tensor& x, nb::handle gradient, const std::optional<bool>& retain_graph,
@@ -172,7 +159,10 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
       .def(
           "register_hook",
           [](const Tensor& x, nb::handle hook) {
-            return autograd::register_hook(x, hook_from(hook));
+            return autograd::register_hook(
+                x, hook_from(
+                       hook, [](const Tensor& gradient) { return nb::cast(gradient); },
+                       [](nb::handle result) { return hook_result(result); }));
           },
           "hook"_a,
           nb::sig("def register_hook(self, hook: collections.abc.Callable[[Tensor], Tensor | "
@@ -187,6 +177,48 @@ void bind_gradients(nb::class_<Tensor>& tensor) {
 }
 
 }  // namespace
+
+std::vector<Tensor> recorded_from(const char* operation, nb::handle object) {
+  const auto found = [](nb::handle item) -> const Tensor* {
+    const MaskedTensor* const x = masked_tensor_in(item);
+    return x != nullptr ? &x->get_data() : tensor_in(item);
+  };
+  if (const Tensor* const x = found(object)) return {*x};
+  if (PySequence_Check(object.ptr()) == 0) {
+    throw_type_error("{}: expected tensors or masked tensors, got {}", operation,
+                     class_name(object));
+  }
+  std::vector<Tensor> result;
+  for (const nb::handle item : nb::borrow<nb::object>(object)) {
+    const Tensor* const x = found(item);
+    if (x == nullptr) {
+      throw_type_error("{}: expected tensors or masked tensors, got {}", operation,
+                       class_name(item));
+    }
+    result.push_back(*x);
+  }
+  return result;
+}
+
+autograd::Hook hook_from(nb::handle function, std::function<nb::object(const Tensor&)> shown,
+                         std::function<Tensor(nb::handle)> taken) {
+  if (PyCallable_Check(function.ptr()) == 0) {
+    throw_type_error("register_hook: expected a function, got {}", class_name(function));
+  }
+  const auto free = [](nb::object* object) {
+    if (!nb::is_alive()) return;  // the interpreter has ended, and its objects with it
+    const nb::gil_scoped_acquire acquire;
+    delete object;
+  };
+  const std::shared_ptr<nb::object> kept(new nb::object(nb::borrow(function)), free);
+  return [kept, shown = std::move(shown),
+          taken = std::move(taken)](const Tensor& gradient) -> std::optional<Tensor> {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object result = (*kept)(shown(gradient));
+    if (result.is_none()) return std::nullopt;
+    return taken(result);
+  };
+}
 
 void bind_autograd(nb::module_& m) {
   nb::class_<autograd::HookHandle>(m, "HookHandle", "What register_hook returns.")

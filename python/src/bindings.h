@@ -47,10 +47,12 @@ void bind_masking(nb::module_& m);
 void bind_sort(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_join(nb::module_& m);
+void bind_layout();
 void bind_elementwise(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
+void bind_masked_gradients(nb::class_<MaskedTensor>& type);
 void bind_masked_tensor(nb::module_& m);
 void bind_pickling(nb::module_& m);
 void bind_random(nb::module_& m);
@@ -59,6 +61,7 @@ void bind_shape(nb::module_& m);
 void bind_shm(nb::module_& m);
 void bind_system(nb::module_& m);
 void bind_views(nb::module_& m);
+void bind_windows(nb::module_& m);
 
 // --- from Python (convert.cpp) ---
 
@@ -88,6 +91,8 @@ MaskedTensor* masked_tensor_in(nb::handle object);
 Tensor as_tensor(const char* operation, nb::handle object);
 /// None is no dtype; otherwise a loup dtype, its name, a NumPy dtype, or bool, int, float.
 std::optional<DType> dtype_from(const char* operation, nb::handle object);
+/// The dtype of a tensor, or what dtype_from() gives; TypeError for None.
+DType dtype_or_of(const char* operation, nb::handle object);
 /// None gives no dims. TypeError for anything but ints and sequences of ints; bool is not an int.
 Dims dims_from(const char* operation, nb::handle object);
 /// The positional arguments of x.reshape(2, 3) or x.reshape((2, 3)).

@@ -200,6 +200,14 @@ std::optional<DType> dtype_from(const char* operation, nb::handle object) {
   throw DTypeError("{}: expected a dtype such as float32 or int64, got {}", operation, text);
 }
 
+DType dtype_or_of(const char* operation, nb::handle object) {
+  if (const Tensor* const x = tensor_in(object)) return x->dtype();
+  if (const MaskedTensor* const x = masked_tensor_in(object)) return x->dtype();
+  const std::optional<DType> dtype = dtype_from(operation, object);
+  if (!dtype) throw_type_error("{}: expected a dtype or a tensor, got None", operation);
+  return *dtype;
+}
+
 std::int64_t integer_from(const char* operation, nb::handle object) {
   if (PyBool_Check(object.ptr()) || PyIndex_Check(object.ptr()) == 0) {
     throw_type_error("{}: expected an int, got {}", operation, class_name(object));

@@ -98,17 +98,25 @@ inline std::string for_masked(std::string signature) {
   return signature;
 }
 
-/// Adds a method to both classes. `typed` is the signature of the function for tensors.
+/// Adds a method to both classes. `typed` is the signature of the function for tensors, and
+/// `typed_masked` that for masked ones.
 template <class F, class... Extra>
-void define_methods(std::string_view name, const std::string& typed, const F& f,
-                    const char* summary, const Extra&... extra) {
+void define_typed_methods(std::string_view name, const std::string& typed,
+                          const std::string& typed_masked, const F& f, const char* summary,
+                          const Extra&... extra) {
   const std::string own_name(name);
   const std::string method = method_signature(name, typed);
   nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>())
       .def(own_name.c_str(), f, extra..., nb::sig(method.c_str()), summary);
-  const std::string masked_method = for_masked(method);
+  const std::string masked_method = method_signature(name, typed_masked);
   nb::borrow<nb::class_<MaskedTensor>>(nb::type<MaskedTensor>())
       .def(own_name.c_str(), f, extra..., nb::sig(masked_method.c_str()), summary);
+}
+/// The same where a MaskedTensor gives masked results.
+template <class F, class... Extra>
+void define_methods(std::string_view name, const std::string& typed, const F& f,
+                    const char* summary, const Extra&... extra) {
+  define_typed_methods(name, typed, for_masked(typed), f, summary, extra...);
 }
 
 /// Adds a listed operator to the module. `extra` annotates the arguments.
@@ -128,6 +136,9 @@ void define(nb::module_& m, const char* name, const F& f, const Extra&... extra)
   if (op.masks == ops::Masks::taken) {
     return define_methods(op.name, op.signature, f, op.summary, extra...);
   }
+  if (op.masks == ops::Masks::read) {
+    return define_typed_methods(op.name, op.signature, op.signature, f, op.summary, extra...);
+  }
   const std::string method = method_signature(op.name, op.signature);
   auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
   tensor.def(op.name, f, extra..., nb::sig(method.c_str()), op.summary);
@@ -145,21 +156,25 @@ void define_alike(nb::module_& m, const char* name, const F& f, const Extra&... 
   define_methods(name, listed(name).signature, both, listed(name).summary, extra...);
 }
 
-/// Adds the method name_() of a listed operator. `f` takes the handle of the tensor first, writes
-/// into it and returns nothing; the method returns the tensor itself.
-template <class... Args, class... Extra>
-void define_in_place(const char* name, void (*f)(Tensor&, Args...), const Extra&... extra) {
+/// Adds the method name_() of a listed operator to both classes. `f` takes the handle of a Tensor
+/// or MaskedTensor first and writes into it; the method returns the object itself.
+template <class F, class... Args, class... Extra>
+void define_in_place_call(const char* name, const F& f,
+                          void (F::* /*call*/)(nb::handle, Args...) const, const Extra&... extra) {
   const ops::Function& op = listed(name);
-  const std::string method = fmt::format("{}_", op.name);
-  const std::string signature = method_signature(method, op.signature);
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
-  tensor.def(
-      method.c_str(),
-      [f](nb::handle_t<Tensor> self, Args... args) {
-        f(*tensor_in(self), static_cast<Args>(args)...);
+  const std::string_view own_name(op.name);
+  const std::string method = own_name.back() == '_' ? op.name : fmt::format("{}_", own_name);
+  define_methods(
+      method, op.signature,
+      [f](nb::handle self, Args... args) {
+        f(self, args...);
         return nb::borrow(self);
       },
-      extra..., nb::sig(signature.c_str()), op.summary);
+      op.summary, extra...);
+}
+template <class F, class... Extra>
+void define_in_place(const char* name, const F& f, const Extra&... extra) {
+  define_in_place_call(name, f, &F::operator(), extra...);
 }
 
 }  // namespace loup::python

@@ -2,10 +2,12 @@
 
 #include "arguments.h"
 #include "define.h"
+#include "loup/masked/scatter.h"
 
 namespace loup::python {
 
 using namespace nb::literals;
+using masked::MaskedOperand;
 
 namespace {
 
@@ -29,84 +31,164 @@ void define_take(nb::module_& m, const char* name, Take take) {
       "dim"_a, "index"_a);
 }
 
-Tensor scatter(nb::handle input, nb::handle dim, nb::handle index, nb::handle source) {
-  const TensorArgument x("scatter", input);
-  const TensorArgument indices("scatter", index);
-  const std::int64_t along = integer_from("scatter", dim);
-  if (is_number(source)) {
-    return ops::scatter(*x, along, *indices, scalar_from("scatter", source));
-  }
-  const TensorArgument from("scatter", source);
-  return without_gil(work(*x, *indices), [&] { return ops::scatter(*x, along, *indices, *from); });
+bool is_masked(nb::handle x, nb::handle y) {
+  return masked_tensor_in(x) != nullptr || masked_tensor_in(y) != nullptr;
 }
 
-void scatter_in_place(Tensor& x, nb::handle dim, nb::handle index, nb::handle source) {
-  const TensorArgument indices("scatter_", index);
-  const std::int64_t along = integer_from("scatter_", dim);
-  if (is_number(source)) {
-    return ops::scatter_(x, along, *indices, scalar_from("scatter_", source));
+/// Elements that are put or added at places: the operator, in place, and both for masked tensors.
+struct Change {
+  const char* name;
+  const char* in_place_name;
+  Tensor (*plain)(const Tensor&, std::int64_t, const Tensor&, const Tensor&);
+  void (*plain_in_place)(Tensor&, std::int64_t, const Tensor&, const Tensor&);
+  MaskedTensor (*masked)(const MaskedTensor&, std::int64_t, const Tensor&, const MaskedOperand&);
+  void (*masked_in_place)(MaskedTensor&, std::int64_t, const Tensor&, const MaskedOperand&);
+
+  nb::object call(nb::handle input, nb::handle dim, nb::handle index, nb::handle source) const {
+    const TensorArgument indices(name, index);
+    const std::int64_t along = integer_from(name, dim);
+    if (is_masked(input, source)) {
+      const MaskedTensor x = masked_from(name, input);
+      const MaskedOperand from = masked_operand_from(name, source);
+      return nb::cast(without_gil(work(x.get_data(), *indices),
+                                  [&] { return masked(x, along, *indices, from); }));
+    }
+    const TensorArgument x(name, input);
+    const TensorArgument from(name, source);
+    return nb::cast(
+        without_gil(work(*x, *indices), [&] { return plain(*x, along, *indices, *from); }));
   }
-  const TensorArgument from("scatter_", source);
-  without_gil(indices->size(), [&] { ops::scatter_(x, along, *indices, *from); });
-}
 
-using Change = Tensor (*)(const Tensor&, std::int64_t, const Tensor&, const Tensor&);
-using InPlace = void (*)(Tensor&, std::int64_t, const Tensor&, const Tensor&);
+  void change(nb::handle self, nb::handle dim, nb::handle index, nb::handle source) const {
+    const TensorArgument indices(in_place_name, index);
+    const std::int64_t along = integer_from(in_place_name, dim);
+    if (MaskedTensor* const x = masked_tensor_in(self)) {
+      const MaskedOperand from = masked_operand_from(in_place_name, source);
+      return without_gil(x->size(), [&] { masked_in_place(*x, along, *indices, from); });
+    }
+    const TensorArgument from(in_place_name, source);
+    Tensor& x = *tensor_in(self);
+    without_gil(from->size(), [&] { plain_in_place(x, along, *indices, *from); });
+  }
+};
 
-template <Change change>
-void define_change(nb::module_& m, const char* name, const char* source) {
+constexpr Change scatter{"scatter",     "scatter_",      ops::scatter,
+                         ops::scatter_, masked::scatter, masked::scatter_};
+constexpr Change scatter_add{"scatter_add",     "scatter_add_",      ops::scatter_add,
+                             ops::scatter_add_, masked::scatter_add, masked::scatter_add_};
+constexpr Change index_copy{"index_copy",     "index_copy_",      ops::index_copy,
+                            ops::index_copy_, masked::index_copy, masked::index_copy_};
+
+void define_change(nb::module_& m, const Change& change, const char* source) {
   define(
-      m, name,
-      [name](nb::handle input, nb::handle dim, nb::handle index, nb::handle from) {
-        const TensorArgument x(name, input);
-        const TensorArgument indices(name, index);
-        const TensorArgument elements(name, from);
-        const std::int64_t along = integer_from(name, dim);
-        return without_gil(work(*x, *indices),
-                           [&] { return change(*x, along, *indices, *elements); });
+      m, change.name,
+      [change](nb::handle input, nb::handle dim, nb::handle index, nb::handle from) {
+        return change.call(input, dim, index, from);
+      },
+      "dim"_a, "index"_a, nb::arg(source));
+  define_in_place(
+      change.name,
+      [change](nb::handle self, nb::handle dim, nb::handle index, nb::handle from) {
+        change.change(self, dim, index, from);
       },
       "dim"_a, "index"_a, nb::arg(source));
 }
 
-template <InPlace change>
-void change_in_place(Tensor& x, nb::handle dim, nb::handle index, nb::handle source) {
-  const TensorArgument indices("index", index);
-  const TensorArgument elements("source", source);
-  const std::int64_t along = integer_from("dim", dim);
-  without_gil(elements->size(), [&] { change(x, along, *indices, *elements); });
+/// The source of scatter may be a number.
+void define_scatter(nb::module_& m) {
+  define(
+      m, "scatter",
+      [](nb::handle input, nb::handle dim, nb::handle index, nb::handle source) {
+        if (!is_number(source) || masked_tensor_in(input) != nullptr) {
+          return scatter.call(input, dim, index, source);
+        }
+        const TensorArgument x("scatter", input);
+        const TensorArgument indices("scatter", index);
+        return nb::cast(ops::scatter(*x, integer_from("scatter", dim), *indices,
+                                     scalar_from("scatter", source)));
+      },
+      "dim"_a, "index"_a, "src"_a);
+  define_in_place(
+      "scatter",
+      [](nb::handle self, nb::handle dim, nb::handle index, nb::handle source) {
+        if (!is_number(source) || masked_tensor_in(self) != nullptr) {
+          return scatter.change(self, dim, index, source);
+        }
+        const TensorArgument indices("scatter_", index);
+        ops::scatter_(*tensor_in(self), integer_from("scatter_", dim), *indices,
+                      scalar_from("scatter_", source));
+      },
+      "dim"_a, "index"_a, "src"_a);
 }
 
-Tensor index_add(nb::handle input, nb::handle dim, nb::handle index, nb::handle source,
-                 nb::handle alpha) {
-  const TensorArgument x("index_add", input);
+nb::object index_add(nb::handle input, nb::handle dim, nb::handle index, nb::handle source,
+                     nb::handle alpha) {
   const TensorArgument indices("index_add", index);
-  const TensorArgument from("index_add", source);
   const std::int64_t along = integer_from("index_add", dim);
   const Scalar factor = scalar_from("index_add", alpha);
-  return without_gil(work(*x, *from),
-                     [&] { return ops::index_add(*x, along, *indices, *from, factor); });
+  if (is_masked(input, source)) {
+    const MaskedTensor x = masked_from("index_add", input);
+    const MaskedOperand from = masked_operand_from("index_add", source);
+    return nb::cast(
+        without_gil(x.size(), [&] { return masked::index_add(x, along, *indices, from, factor); }));
+  }
+  const TensorArgument x("index_add", input);
+  const TensorArgument from("index_add", source);
+  return nb::cast(without_gil(work(*x, *from),
+                              [&] { return ops::index_add(*x, along, *indices, *from, factor); }));
 }
 
-void index_add_in_place(Tensor& x, nb::handle dim, nb::handle index, nb::handle source,
+void index_add_in_place(nb::handle self, nb::handle dim, nb::handle index, nb::handle source,
                         nb::handle alpha) {
   const TensorArgument indices("index_add_", index);
-  const TensorArgument from("index_add_", source);
   const std::int64_t along = integer_from("index_add_", dim);
   const Scalar factor = scalar_from("index_add_", alpha);
+  if (MaskedTensor* const x = masked_tensor_in(self)) {
+    const MaskedOperand from = masked_operand_from("index_add_", source);
+    return without_gil(x->size(), [&] { masked::index_add_(*x, along, *indices, from, factor); });
+  }
+  const TensorArgument from("index_add_", source);
+  Tensor& x = *tensor_in(self);
   without_gil(from->size(), [&] { ops::index_add_(x, along, *indices, *from, factor); });
 }
 
-Tensor index_fill(nb::handle input, nb::handle dim, nb::handle index, nb::handle value) {
-  const TensorArgument x("index_fill", input);
-  const TensorArgument indices("index_fill", index);
-  return ops::index_fill(*x, integer_from("index_fill", dim), *indices,
-                         scalar_from("index_fill", value));
+void define_index_add(nb::module_& m) {
+  define(m, "index_add", index_add, "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
+  define_in_place(
+      "index_add",
+      [](nb::handle self, nb::handle dim, nb::handle index, nb::handle source, nb::handle alpha) {
+        index_add_in_place(self, dim, index, source, alpha);
+      },
+      "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
 }
 
-void index_fill_in_place(Tensor& x, nb::handle dim, nb::handle index, nb::handle value) {
-  const TensorArgument indices("index_fill_", index);
-  ops::index_fill_(x, integer_from("index_fill_", dim), *indices,
-                   scalar_from("index_fill_", value));
+void define_index_fill(nb::module_& m) {
+  define(
+      m, "index_fill",
+      [](nb::handle input, nb::handle dim, nb::handle index, nb::handle value) {
+        const TensorArgument indices("index_fill", index);
+        const std::int64_t along = integer_from("index_fill", dim);
+        const Scalar number = scalar_from("index_fill", value);
+        return with_input("index_fill", input, [&](const auto& x) {
+          using masked::index_fill;  // both: x decides
+          using ops::index_fill;
+          return index_fill(x, along, *indices, number);
+        });
+      },
+      "dim"_a, "index"_a, "value"_a);
+  define_in_place(
+      "index_fill",
+      [](nb::handle self, nb::handle dim, nb::handle index, nb::handle value) {
+        const TensorArgument indices("index_fill_", index);
+        const std::int64_t along = integer_from("index_fill_", dim);
+        const Scalar number = scalar_from("index_fill_", value);
+        with_self(self, [&](auto& x) {
+          using masked::index_fill_;  // both: x decides
+          using ops::index_fill_;
+          index_fill_(x, along, *indices, number);
+        });
+      },
+      "dim"_a, "index"_a, "value"_a);
 }
 
 Tensor take_along_dim(nb::handle input, nb::handle index, nb::handle dim, nb::handle axis) {
@@ -129,17 +211,11 @@ void bind_gather(nb::module_& m) {
         return take_along_dim(input, indices, dim, axis);
       },
       "indices"_a, "dim"_a.none() = nb::none(), nb::kw_only(), "axis"_a.none() = nb::none());
-  define(m, "scatter", scatter, "dim"_a, "index"_a, "src"_a);
-  define_in_place("scatter", scatter_in_place, "dim"_a, "index"_a, "src"_a);
-  define_change<ops::scatter_add>(m, "scatter_add", "src");
-  define_in_place("scatter_add", change_in_place<ops::scatter_add_>, "dim"_a, "index"_a, "src"_a);
-  define(m, "index_add", index_add, "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  define_in_place("index_add", index_add_in_place, "dim"_a, "index"_a, "source"_a, nb::kw_only(),
-                  "alpha"_a = 1);
-  define_change<ops::index_copy>(m, "index_copy", "source");
-  define_in_place("index_copy", change_in_place<ops::index_copy_>, "dim"_a, "index"_a, "source"_a);
-  define(m, "index_fill", index_fill, "dim"_a, "index"_a, "value"_a);
-  define_in_place("index_fill", index_fill_in_place, "dim"_a, "index"_a, "value"_a);
+  define_scatter(m);
+  define_change(m, scatter_add, "src");
+  define_index_add(m);
+  define_change(m, index_copy, "source");
+  define_index_fill(m);
 }
 
 }  // namespace loup::python

@@ -7,13 +7,11 @@
 #include "bindings.h"
 #include "define.h"
 #include "index.h"
-#include "loup/autograd/backward.h"
-#include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/masked/from_data.h"
 #include "loup/masked/moves.h"
 #include "loup/masked/poison.h"
-#include "loup/ops/copy.h"
+#include "loup/masked/scatter.h"
 
 // The class: making one, its parts, and what is no operator. Operators add themselves.
 
@@ -73,24 +71,6 @@ nb::object to_list(const MaskedTensor& x) {
   return items;
 }
 
-MaskedTensor to_dtype(const MaskedTensor& x, DType dtype) {
-  return without_gil(x.size(), [&] { return x.to(dtype); });
-}
-
-void backward(const MaskedTensor& x, nb::handle gradient, nb::handle retain_graph,
-              bool create_graph) {
-  autograd::BackwardOptions options{.mask = x.get_mask(), .create_graph = create_graph};
-  if (!retain_graph.is_none()) options.retain_graph = nb::cast<bool>(retain_graph);
-  if (const MaskedTensor* const given = masked_tensor_in(gradient)) {
-    options.gradient = given->to_tensor(0);
-  } else if (!gradient.is_none()) {
-    options.gradient = as_tensor("backward", gradient);
-  }
-  if (options.gradient) options.gradient = ops::to(*options.gradient, x.dtype());
-  const nb::gil_scoped_release release;
-  autograd::backward(x.get_data(), options);
-}
-
 void bind_parts(nb::class_<MaskedTensor>& type) {
   type.def(
           "__init__",
@@ -134,6 +114,16 @@ void bind_parts(nb::class_<MaskedTensor>& type) {
       .def(
           "numel", [](const MaskedTensor& x) { return x.size(); },
           "Number of elements, masked ones included.")
+      .def_prop_ro(
+          "nbytes",
+          [](const MaskedTensor& x) { return x.get_data().bytes() + x.get_mask().bytes(); },
+          "Bytes of data and mask.")
+      .def_prop_ro(
+          "is_readonly",
+          [](const MaskedTensor& x) {
+            return !x.get_data().storage().is_writable() || !x.get_mask().storage().is_writable();
+          },
+          "Whether data or mask cannot be written.")
       .def("is_contiguous", &MaskedTensor::is_contiguous, "Whether data and mask are contiguous.")
       .def("__len__", length)
       .def("__repr__", [](const MaskedTensor& x) { return to_string(x); });
@@ -181,12 +171,23 @@ void bind_copies(nb::class_<MaskedTensor>& type) {
           },
           "The tensor itself when contiguous, otherwise a copy.")
       .def(
-          "to",
-          [](const MaskedTensor& x, nb::handle dtype) {
-            return to_dtype(x, dtype_from("to", dtype).value_or(x.dtype()));
+          "copy_",
+          [](nb::handle_t<MaskedTensor> self, nb::handle source) {
+            const masked::MaskedOperand from = masked_operand_from("copy_", source);
+            MaskedTensor& x = *masked_tensor_in(self);
+            without_gil(x.size(), [&] { masked::copy_(x, from); });
+            return nb::borrow(self);
           },
-          "dtype"_a, nb::sig("def to(self, dtype: object) -> MaskedTensor"),
-          "The elements converted to another dtype.")
+          "source"_a, nb::sig("def copy_(self, source: object) -> MaskedTensor"),
+          "Write the elements of source, broadcast and converted; they count where it does.")
+      .def(
+          "fill_",
+          [](nb::handle_t<MaskedTensor> self, nb::handle value) {
+            masked::fill_(*masked_tensor_in(self), scalar_from("fill_", value));
+            return nb::borrow(self);
+          },
+          "value"_a, nb::sig("def fill_(self, value: float) -> MaskedTensor"),
+          "Write one value into every element; all of them count.")
       .def(
           "__copy__", [](const MaskedTensor& x) { return x; },
           "Another handle of the same elements.")
@@ -196,28 +197,6 @@ void bind_copies(nb::class_<MaskedTensor>& type) {
             return MaskedTensor(x.get_data(), x.get_mask(), x.is_leaf() && x.requires_grad());
           },
           "memo"_a.none(), nb::sig("def __deepcopy__(self, memo: object) -> MaskedTensor"));
-  const auto shorthand = [&](const char* name, DType dtype) {
-    type.def(name, [dtype](const MaskedTensor& x) { return to_dtype(x, dtype); });
-  };
-  shorthand("bool", DType::boolean);
-  shorthand("int", DType::i32);
-  shorthand("long", DType::i64);
-  shorthand("half", DType::f16);
-  shorthand("bfloat16", DType::bf16);
-  shorthand("float", DType::f32);
-  shorthand("double", DType::f64);
-}
-
-void bind_gradients(nb::class_<MaskedTensor>& type) {
-  type.def_prop_ro("requires_grad", &MaskedTensor::requires_grad)
-      .def_prop_ro("is_leaf", &MaskedTensor::is_leaf)
-      .def_prop_ro("grad", &MaskedTensor::grad, "The gradient collected so far, or None.")
-      .def("detach", &MaskedTensor::detach, "The same elements without a gradient record.")
-      .def("backward", backward, "gradient"_a.none() = nb::none(),
-           "retain_graph"_a.none() = nb::none(), "create_graph"_a = false,
-           nb::sig("def backward(self, gradient: object = None, retain_graph: bool | None = None, "
-                   "create_graph: bool = False) -> None"),
-           "Add the gradient of what counts in this tensor to every leaf it was computed from.");
 }
 
 void bind_refusals(nb::class_<MaskedTensor>& type) {
@@ -232,7 +211,11 @@ void bind_refusals(nb::class_<MaskedTensor>& type) {
           [](const MaskedTensor&, const nb::args&, const nb::kwargs&) {
             refuse_export("__array__");
           },
-          nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"));
+          nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"))
+      .def(
+          "numpy", [](const MaskedTensor&) { refuse_export("numpy"); },
+          nb::sig("def numpy(self) -> typing.NoReturn"),
+          "Refused, because the mask would be lost; use to_tensor(fill) or get_data().");
   // array + x is x's to answer.
   type.attr("__array_ufunc__") = nb::none();
 }
@@ -313,7 +296,7 @@ void bind_masked_tensor(nb::module_& m) {
   bind_parts(type);
   bind_elements(type);
   bind_copies(type);
-  bind_gradients(type);
+  bind_masked_gradients(type);
   bind_refusals(type);
   m.def(
       "as_masked_tensor",

@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "define.h"
 #include "loup/masked/order.h"
+#include "loup/masked/scatter.h"
 
 namespace loup::python {
 
@@ -30,18 +31,33 @@ nb::object masked_fill(nb::handle input, nb::handle mask, nb::handle value) {
   return nb::cast(without_gil(x->size(), [&] { return ops::masked_fill(*x, *chosen, number); }));
 }
 
-void masked_fill_in_place(Tensor& x, nb::handle mask, nb::handle value) {
+void masked_fill_in_place(nb::handle self, nb::handle mask, nb::handle value) {
   const TensorArgument chosen("masked_fill_", mask);
+  if (MaskedTensor* const x = masked_tensor_in(self)) {
+    const Scalar fill = scalar_from("masked_fill_", value);
+    return without_gil(x->size(), [&] { masked::masked_fill_(*x, *chosen, fill); });
+  }
+  Tensor& x = *tensor_in(self);
   const ops::Operand number = operand_from("masked_fill_", value);
   without_gil(x.size(), [&] { ops::masked_fill_(x, *chosen, number); });
 }
 
 nb::object nonzero(nb::handle input, bool as_tuple) {
-  const TensorArgument x("nonzero", input);
   if (as_tuple) {
-    return tuple_of(without_gil(x->size(), [&] { return ops::nonzero_tuple(*x); }));
+    return with_input(
+        "nonzero", input,
+        [](const auto& x) {
+          using masked::nonzero_tuple;  // both: x decides
+          using ops::nonzero_tuple;
+          return nonzero_tuple(x);
+        },
+        [](const std::vector<Tensor>& places) { return tuple_of(places); });
   }
-  return nb::cast(without_gil(x->size(), [&] { return ops::nonzero(*x); }));
+  return with_input("nonzero", input, [](const auto& x) {
+    using masked::nonzero;  // both: x decides
+    using ops::nonzero;
+    return nonzero(x);
+  });
 }
 
 }  // namespace
@@ -49,7 +65,12 @@ nb::object nonzero(nb::handle input, bool as_tuple) {
 void bind_masking(nb::module_& m) {
   define(m, "masked_select", masked_select, "mask"_a);
   define(m, "masked_fill", masked_fill, "mask"_a, "value"_a);
-  define_in_place("masked_fill", masked_fill_in_place, "mask"_a, "value"_a);
+  define_in_place(
+      "masked_fill",
+      [](nb::handle self, nb::handle mask, nb::handle value) {
+        masked_fill_in_place(self, mask, value);
+      },
+      "mask"_a, "value"_a);
   define(m, "nonzero", nonzero, nb::kw_only(), "as_tuple"_a = false);
 }
 

@@ -10,6 +10,7 @@ NB_MODULE(_loup, m) {
   python::bind_dtype(m);
   python::bind_tensor(m);
   python::bind_masked_tensor(m);
+  python::bind_layout();
   python::bind_autograd(m);
   python::bind_create(m);
   python::bind_elementwise(m);
@@ -23,6 +24,7 @@ NB_MODULE(_loup, m) {
   python::bind_join(m);
   python::bind_shape(m);
   python::bind_views(m);
+  python::bind_windows(m);
   python::bind_random(m);
   python::bind_masked(m);
   python::bind_files(m);

@@ -8,7 +8,8 @@
 #include "define.h"
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
-#include "loup/ops/copy.h"
+#include "loup/masked/create.h"
+#include "loup/masked/random.h"
 #include "loup/ops/dropout.h"
 #include "loup/ops/sampling.h"
 #include "loup/tensor/create.h"
@@ -80,6 +81,10 @@ Tensor as_leaf(Tensor x, bool requires_grad) {
   if (requires_grad) autograd::set_requires_grad(x, true);
   return x;
 }
+MaskedTensor as_leaf(MaskedTensor x, bool requires_grad) {
+  if (requires_grad) x.set_requires_grad(true);
+  return x;
+}
 
 // --- calls ---
 
@@ -97,14 +102,19 @@ void define_fill(nb::module_& m, const char* name) {
       "generator"_a.none() = nb::none());
 }
 
-template <auto make>
+template <auto make, auto make_masked>
 void define_like(nb::module_& m, const char* name) {
   define(
       m, name,
       [name](nb::handle input, nb::handle dtype, bool requires_grad, nb::handle generator) {
-        const TensorArgument x(name, input);
         const ops::RandomOptions options = options_from(name, dtype, generator);
-        return as_leaf(without_gil(x->size(), [&] { return make(*x, options); }), requires_grad);
+        if (const MaskedTensor* const x = masked_tensor_in(input)) {
+          return nb::cast(as_leaf(without_gil(x->size(), [&] { return make_masked(*x, options); }),
+                                  requires_grad));
+        }
+        const TensorArgument x(name, input);
+        return nb::cast(
+            as_leaf(without_gil(x->size(), [&] { return make(*x, options); }), requires_grad));
       },
       nb::kw_only(), "dtype"_a.none() = nb::none(), "requires_grad"_a = false,
       "generator"_a.none() = nb::none());
@@ -151,13 +161,24 @@ Tensor randint(nb::handle low, nb::handle high, nb::handle size, nb::handle dtyp
   return without_gil(element_count(shape), [&] { return ops::randint(range, shape, options); });
 }
 
-Tensor bernoulli(nb::handle input, nb::handle p, nb::handle dtype, nb::handle generator) {
-  const TensorArgument x("bernoulli", input);
+nb::object bernoulli(nb::handle input, nb::handle p, nb::handle dtype, nb::handle generator) {
   ops::RandomOptions options = options_from("bernoulli", dtype, generator);
-  if (p.is_none()) return without_gil(x->size(), [&] { return ops::bernoulli(*x, options); });
-  if (!options.dtype) options.dtype = x->dtype();
+  if (p.is_none()) {
+    return with_input("bernoulli", input, [&](const auto& x) {
+      using masked::bernoulli;  // both: x decides
+      using ops::bernoulli;
+      return bernoulli(x, options);
+    });
+  }
   const double chance = scalar_from("bernoulli", p).to<double>();
-  return without_gil(x->size(), [&] { return ops::bernoulli(chance, x->shape(), options); });
+  const auto events = [&](const Tensor& x) {
+    if (!options.dtype) options.dtype = x.dtype();
+    return without_gil(x.size(), [&] { return ops::bernoulli(chance, x.shape(), options); });
+  };
+  if (const MaskedTensor* const x = masked_tensor_in(input)) {
+    return nb::cast(masked::with_mask_of(*x, events(x->get_data())));
+  }
+  return nb::cast(events(*TensorArgument("bernoulli", input)));
 }
 
 void bind_creation(nb::module_& m) {
@@ -165,8 +186,8 @@ void bind_creation(nb::module_& m) {
                                                                                            "rand");
   define_fill<static_cast<Tensor (*)(const Shape&, const ops::RandomOptions&)>(ops::randn)>(
       m, "randn");
-  define_like<ops::rand_like>(m, "rand_like");
-  define_like<ops::randn_like>(m, "randn_like");
+  define_like<ops::rand_like, masked::rand_like>(m, "rand_like");
+  define_like<ops::randn_like, masked::randn_like>(m, "randn_like");
   define_function(m, "normal", normal, "mean"_a = 0.0, "std"_a = 1.0, "size"_a.none() = nb::none(),
                   nb::kw_only(), "dtype"_a.none() = nb::none(), "requires_grad"_a = false,
                   "generator"_a.none() = nb::none());
@@ -177,10 +198,13 @@ void bind_creation(nb::module_& m) {
       m, "randint_like",
       [](nb::handle input, nb::handle low, nb::handle high, nb::handle dtype,
          nb::handle generator) {
-        const TensorArgument x("randint_like", input);
         const ops::IntegerRange range = range_from("randint_like", low, high);
         const ops::RandomOptions options = options_from("randint_like", dtype, generator);
-        return without_gil(x->size(), [&] { return ops::randint_like(*x, range, options); });
+        return with_input("randint_like", input, [&](const auto& x) {
+          using masked::randint_like;  // both: x decides
+          using ops::randint_like;
+          return randint_like(x, range, options);
+        });
       },
       "low"_a, "high"_a.none() = nb::none(), nb::kw_only(), "dtype"_a.none() = nb::none(),
       "generator"_a.none() = nb::none());
@@ -200,12 +224,14 @@ void bind_sampling(nb::module_& m) {
   define(
       m, "multinomial",
       [](nb::handle input, nb::handle num_samples, bool replacement, nb::handle generator) {
-        const TensorArgument weights("multinomial", input);
         const std::int64_t count = integer_from("multinomial", num_samples);
         const ops::MultinomialOptions options{
             .replacement = replacement, .generator = generator_from("multinomial", generator)};
-        return without_gil(weights->size(),
-                           [&] { return ops::multinomial(*weights, count, options); });
+        return with_input("multinomial", input, [&](const auto& weights) {
+          using masked::multinomial;  // both: the weights decide
+          using ops::multinomial;
+          return multinomial(weights, count, options);
+        });
       },
       "num_samples"_a, "replacement"_a = false, nb::kw_only(), "generator"_a.none() = nb::none());
   define(
@@ -221,50 +247,50 @@ void bind_sampling(nb::module_& m) {
       "p"_a = 0.5, "training"_a = true, nb::kw_only(), "generator"_a.none() = nb::none());
 }
 
-/// A listed operator that only is a method: it writes into the tensor and returns it. `f` takes the
-/// tensor and the other arguments.
-template <class... Args, class... Extra>
-void define_method(const char* name, void (*f)(Tensor&, Args...), const Extra&... extra) {
-  const ops::Function& op = listed(name);
-  const std::string signature = method_signature(name, op.signature);
-  auto tensor = nb::borrow<nb::class_<Tensor>>(nb::type<Tensor>());
-  tensor.def(
-      name,
-      [f](nb::handle_t<Tensor> self, Args... args) {
-        f(*tensor_in(self), args...);
-        return nb::borrow(self);
-      },
-      extra..., nb::sig(signature.c_str()), op.summary);
-}
+// --- methods that write into the tensor ---
 
-void uniform_in_place(Tensor& x, double low, double high, nb::handle generator) {
-  const Generator source = generator_from("uniform_", generator);
-  without_gil(x.size(), [&] { ops::uniform_(x, low, high, source); });
-}
-
-void normal_in_place(Tensor& x, double mean, double std, nb::handle generator) {
-  const Generator source = generator_from("normal_", generator);
-  without_gil(x.size(), [&] { ops::normal_(x, mean, std, source); });
-}
-
-void bernoulli_in_place(Tensor& x, nb::handle p, nb::handle generator) {
+void bernoulli_in_place(nb::handle self, nb::handle p, nb::handle generator) {
   const Generator source = generator_from("bernoulli_", generator);
-  if (is_plain_number(p)) {
-    const double chance = scalar_from("bernoulli_", p).to<double>();
-    without_gil(x.size(), [&] { ops::bernoulli_(x, chance, source); });
-  } else {
-    const TensorArgument chances("bernoulli_", p);
-    without_gil(x.size(), [&] { ops::bernoulli_(x, *chances, source); });
-  }
+  const auto write = [&](const auto& chances) {
+    with_self(self, [&](auto& x) {
+      using masked::bernoulli_;  // both: x decides
+      using ops::bernoulli_;
+      bernoulli_(x, chances, source);
+    });
+  };
+  if (is_plain_number(p)) return write(scalar_from("bernoulli_", p).to<double>());
+  write(*TensorArgument("bernoulli_", p));
 }
 
 void bind_methods() {
-  define_method("uniform_", uniform_in_place, "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(),
-                "generator"_a.none() = nb::none());
-  define_method("normal_", normal_in_place, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(),
-                "generator"_a.none() = nb::none());
-  define_method("bernoulli_", bernoulli_in_place, "p"_a = 0.5, nb::kw_only(),
-                "generator"_a.none() = nb::none());
+  define_in_place(
+      "uniform_",
+      [](nb::handle self, double low, double high, nb::handle generator) {
+        const Generator source = generator_from("uniform_", generator);
+        with_self(self, [&](auto& x) {
+          using masked::uniform_;  // both: x decides
+          using ops::uniform_;
+          uniform_(x, low, high, source);
+        });
+      },
+      "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
+  define_in_place(
+      "normal_",
+      [](nb::handle self, double mean, double std, nb::handle generator) {
+        const Generator source = generator_from("normal_", generator);
+        with_self(self, [&](auto& x) {
+          using masked::normal_;  // both: x decides
+          using ops::normal_;
+          normal_(x, mean, std, source);
+        });
+      },
+      "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
+  define_in_place(
+      "bernoulli_",
+      [](nb::handle self, nb::handle p, nb::handle generator) {
+        bernoulli_in_place(self, p, generator);
+      },
+      "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
 }
 
 // --- the generator ---

@@ -56,7 +56,7 @@ std::optional<ops::Operand> plain_bound_from(nb::handle object) {
   return operand_from("clamp_", object);
 }
 
-nb::object clamp_in_place(nb::handle self, nb::handle low, nb::handle high) {
+void clamp_in_place(nb::handle self, nb::handle low, nb::handle high) {
   if (MaskedTensor* const x = masked_tensor_in(self)) {
     const auto min = bound_from(low);
     const auto max = bound_from(high);
@@ -67,7 +67,6 @@ nb::object clamp_in_place(nb::handle self, nb::handle low, nb::handle high) {
     const auto max = plain_bound_from(high);
     without_gil(tensor.size(), [&] { ops::clamp_(tensor, min, max); });
   }
-  return nb::borrow(self);
 }
 
 nb::object lerp(nb::handle input, nb::handle end, nb::handle weight) {
@@ -81,7 +80,7 @@ nb::object lerp(nb::handle input, nb::handle end, nb::handle weight) {
   return nb::cast(without_gil(x->size(), [&] { return ops::lerp(*x, y.values(), w.values()); }));
 }
 
-nb::object lerp_in_place(nb::handle self, nb::handle end, nb::handle weight) {
+void lerp_in_place(nb::handle self, nb::handle end, nb::handle weight) {
   if (MaskedTensor* const x = masked_tensor_in(self)) {
     const MaskedOperand y = masked_operand_from("lerp_", end);
     const MaskedOperand w = masked_operand_from("lerp_", weight);
@@ -92,14 +91,6 @@ nb::object lerp_in_place(nb::handle self, nb::handle end, nb::handle weight) {
     const ops::Operand w = operand_from("lerp_", weight);
     without_gil(tensor.size(), [&] { ops::lerp_(tensor, y, w); });
   }
-  return nb::borrow(self);
-}
-
-template <class... Extra>
-void define_in_place_methods(const char* name, nb::object (*f)(nb::handle, nb::handle, nb::handle),
-                             const Extra&... extra) {
-  const ops::Function& op = listed(name);
-  define_methods(fmt::format("{}_", name), op.signature, f, op.summary, extra...);
 }
 
 }  // namespace
@@ -115,11 +106,16 @@ void bind_selection(nb::module_& m) {
       "other"_a.none());
   for (const char* const name : {"clamp", "clip"}) {
     define(m, name, clamp, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-    define_in_place_methods(name, clamp_in_place, "min"_a.none() = nb::none(),
-                            "max"_a.none() = nb::none());
+    define_in_place(
+        name,
+        [](nb::handle self, nb::handle low, nb::handle high) { clamp_in_place(self, low, high); },
+        "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
   }
   define(m, "lerp", lerp, "end"_a.none(), "weight"_a.none());
-  define_in_place_methods("lerp", lerp_in_place, "end"_a.none(), "weight"_a.none());
+  define_in_place(
+      "lerp",
+      [](nb::handle self, nb::handle end, nb::handle weight) { lerp_in_place(self, end, weight); },
+      "end"_a.none(), "weight"_a.none());
 }
 
 }  // namespace loup::python

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "define.h"
 #include "loup/base/error.h"
+#include "loup/masked/scatter.h"
 
 namespace loup::python {
 
@@ -93,14 +94,17 @@ void define_repeat(nb::module_& m, const char* name, Repeat repeat) {
       "repeats"_a);
 }
 
-using Triangle = Tensor (*)(const Tensor&, std::int64_t);
-void define_triangle(nb::module_& m, const char* name, Triangle triangle) {
+template <auto triangle, auto masked_triangle>
+void define_triangle(nb::module_& m, const char* name) {
   define(
       m, name,
-      [name, triangle](nb::handle input, nb::handle diagonal) {
-        const TensorArgument x(name, input);
+      [name](nb::handle input, nb::handle diagonal) {
         const std::int64_t offset = integer_from(name, diagonal);
-        return without_gil(x->size(), [&] { return triangle(*x, offset); });
+        if (const MaskedTensor* const x = masked_tensor_in(input)) {
+          return nb::cast(without_gil(x->size(), [&] { return masked_triangle(*x, offset); }));
+        }
+        const TensorArgument x(name, input);
+        return nb::cast(without_gil(x->size(), [&] { return triangle(*x, offset); }));
       },
       "diagonal"_a = 0);
 }
@@ -124,8 +128,8 @@ void bind_shape(nb::module_& m) {
         return without_gil(x->size(), [&] { return ops::repeat_interleave(*x, count, along); });
       },
       "repeats"_a, "dim"_a.none() = nb::none(), nb::kw_only(), "axis"_a.none() = nb::none());
-  define_triangle(m, "tril", ops::tril);
-  define_triangle(m, "triu", ops::triu);
+  define_triangle<ops::tril, masked::tril>(m, "tril");
+  define_triangle<ops::triu, masked::triu>(m, "triu");
 }
 
 }  // namespace loup::python

@@ -53,10 +53,6 @@ nb::object to_integer(const Tensor& x) {
   return nb::steal(integer);
 }
 
-Tensor to_dtype(const Tensor& x, DType dtype) {
-  return without_gil(x.size(), [&] { return ops::to(x, dtype); });
-}
-
 /// A NumPy array of the same elements, converted or copied as NumPy asks.
 nb::object to_numpy(nb::handle_t<Tensor> self, nb::handle dtype, nb::handle copy) {
   const Tensor& x = *tensor_in(self);
@@ -100,12 +96,6 @@ void bind_copies(nb::class_<Tensor>& tensor) {
           [](const Tensor& x) { return without_gil(x.size(), [&] { return ops::contiguous(x); }); },
           "The tensor itself when contiguous, otherwise a copy.")
       .def(
-          "to",
-          [](const Tensor& x, nb::handle dtype) {
-            return to_dtype(x, dtype_from("to", dtype).value_or(x.dtype()));
-          },
-          "dtype"_a, "The elements converted to another dtype.")
-      .def(
           "copy_",
           [](nb::handle_t<Tensor> self, nb::handle source) {
             const TensorArgument from("copy_", source);
@@ -122,16 +112,6 @@ void bind_copies(nb::class_<Tensor>& tensor) {
           },
           "value"_a, nb::sig("def fill_(self, value: float) -> Tensor"),
           "Write one value into every element.");
-  const auto shorthand = [&](const char* name, DType dtype) {
-    tensor.def(name, [dtype](const Tensor& x) { return to_dtype(x, dtype); });
-  };
-  shorthand("bool", DType::boolean);
-  shorthand("int", DType::i32);
-  shorthand("long", DType::i64);
-  shorthand("half", DType::f16);
-  shorthand("bfloat16", DType::bf16);
-  shorthand("float", DType::f32);
-  shorthand("double", DType::f64);
 }
 
 void bind_exchange(nb::class_<Tensor>& tensor) {

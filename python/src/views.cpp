@@ -41,6 +41,9 @@ void bind_views(nb::module_& m) {
         return ops::transpose(*x, integer_from("transpose", dim0), integer_from("transpose", dim1));
       },
       "dim0"_a, "dim1"_a);
+  define_alike(m, "t", [](nb::handle input) { return ops::t(*TensorArgument("t", input)); });
+  define_alike(m, "ravel",
+               [](nb::handle input) { return ops::ravel(*TensorArgument("ravel", input)); });
   define_alike(
       m, "flatten",
       [](nb::handle input, nb::handle first, nb::handle last) {

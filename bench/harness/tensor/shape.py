@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..case import Array
 from .data import Arguments, Data
 from .row import Row, Spelling
 
 MATRIX = (4096, 1024)
+IMAGES = (16, 16, 56, 56)
+WINDOW = (3, 1, 1, 1)  # size, dilation, padding and stride
 
 
 def _parts(*shape: int) -> Arguments:
@@ -22,6 +25,34 @@ def _matrix(*more: Any) -> Arguments:
 
 def _view(*more: Any, numpy: Spelling) -> dict[str, Row]:
     return {"small": Row(lambda d: (d.normal(16, 16), *more), numpy=numpy)}
+
+
+def _windows(x: Array, dim: int, size: int, step: int) -> Array:
+    return np.lib.stride_tricks.sliding_window_view(x, size, dim)[:, ::step]
+
+
+def _im2col(x: Array, kernel: int, dilation: int, padding: int, stride: int) -> Array:
+    around = (padding, padding)
+    padded = np.pad(x, ((0, 0), (0, 0), around, around))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), (2, 3))
+    rows = windows.transpose(0, 1, 4, 5, 2, 3)
+    return rows.reshape(len(x), x.shape[1] * kernel * kernel, -1)
+
+
+def _col2im(
+    x: Array, size: tuple[int, int], kernel: int, dilation: int, padding: int, stride: int
+) -> Array:
+    height, width = size
+    columns = x.reshape(len(x), -1, kernel, kernel, height, width)
+    out = np.zeros((*columns.shape[:2], height + 2 * padding, width + 2 * padding), x.dtype)
+    for i, j in np.ndindex(kernel, kernel):
+        out[:, :, i : i + height, j : j + width] += columns[:, :, i, j]
+    return out[:, :, padding:-padding, padding:-padding]
+
+
+def _columns(d: Data) -> tuple[Any, ...]:
+    images = d.normal(*IMAGES)
+    return _im2col(images, *WINDOW), images.shape[2:], *WINDOW
 
 
 def _vectors(d: Data) -> tuple[Any, ...]:
@@ -52,6 +83,7 @@ ROWS: dict[str, dict[str, Row]] = {
     "tril": {"large": Row(_matrix(), has_limit=True)},
     "triu": {"large": Row(_matrix(), has_limit=True)},
     "transpose": _view(0, 1, numpy="swapaxes"),
+    "t": _view(numpy="transpose"),
     "permute": _view((1, 0), numpy="transpose"),
     "squeeze": {"small": Row(lambda d: (d.normal(16, 1), 1))},
     "unsqueeze": _view(1, numpy="expand_dims"),
@@ -62,5 +94,15 @@ ROWS: dict[str, dict[str, Row]] = {
     "view": _view((4, 64), numpy="reshape"),
     "reshape": _view((4, 64), numpy="reshape"),
     "flatten": _view(numpy="ravel"),
+    "ravel": _view(numpy="ravel"),
+    "unfold": {
+        "small": Row(lambda d: (d.normal(16, 16), 1, 4, 2), numpy=_windows, torch="Tensor.unfold")
+    },
+    "im2col": {
+        "images": Row(
+            lambda d: (d.normal(*IMAGES), *WINDOW), numpy=_im2col, torch="nn.functional.unfold"
+        )
+    },
+    "col2im": {"images": Row(_columns, numpy=_col2im, torch="nn.functional.fold")},
     "meshgrid": {"small": Row(_vectors, kwargs={"indexing": "ij"})},
 }

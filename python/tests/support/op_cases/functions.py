@@ -10,7 +10,17 @@ from op_cases.reductions import REDUCTIONS
 from op_cases.selection import SELECTION
 from op_cases.shapes import SHAPES
 from op_cases.views import VIEWS
+from op_cases.windows import WINDOWS
 
 FUNCTIONS: dict[str, list[Example]] = (
-    GATHERING | MASKED | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES | VIEWS
+    GATHERING
+    | MASKED
+    | ORDER
+    | PRODUCTS
+    | RANDOM
+    | REDUCTIONS
+    | SELECTION
+    | SHAPES
+    | VIEWS
+    | WINDOWS
 )

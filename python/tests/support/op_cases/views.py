@@ -17,6 +17,11 @@ VIEWS: dict[str, list[Example]] = {
         Example(_cube, lambda op, x: op(x, 0, -1), lambda x: x.swapaxes(0, -1)),
         Example(_cube, lambda op, x: op(x, dim0=1, dim1=1), lambda x: x),
     ],
+    "t": [
+        Example((anything(3, 4),), lambda op, x: op(x), np.transpose),
+        Example((anything(3),), lambda op, x: op(x), lambda x: x),
+        Example((anything(),), lambda op, x: op(x), lambda x: x),
+    ],
     "permute": [
         Example(_cube, lambda op, x: op(x, 2, 0, 1), lambda x: x.transpose(2, 0, 1)),
         Example(_cube, lambda op, x: op(x, (0, -1, 1)), lambda x: x.transpose(0, 2, 1)),
@@ -47,6 +52,7 @@ VIEWS: dict[str, list[Example]] = {
         _reshape(6, 4),
         Example(_cube, lambda op, x: op(x, (-1, 8)), lambda x: x.reshape(-1, 8)),
     ],
+    "ravel": [Example(_cube, lambda op, x: op(x), np.ravel)],
     "flatten": [
         Example(_cube, lambda op, x: op(x), np.ravel),
         Example(_cube, lambda op, x: op(x, 0, 1), lambda x: x.reshape(6, 4)),
