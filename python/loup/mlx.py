@@ -186,7 +186,7 @@ def _array(operation: str, what: str, value: object) -> mx.array:
 
 def _mean(x: Tensor, axes: Axes, **options: Any) -> Tensor:
     is_floating = x.dtype in {_loup.float16, _loup.bfloat16, _loup.float32, _loup.float64}
-    mean = masked.mean(x, axes, **options)  # of int64 in float64
+    mean: Tensor = masked.mean(x, axes, **options)  # of int64 in float64
     return mean if is_floating else mean.to(_loup.float32)
 
 
@@ -260,7 +260,8 @@ def _apply(operation: str, function: Function, *arrays: mx.array) -> mx.array:
         ]
         return sum(pushed[1:], pushed[0])
 
-    return run(*arrays)
+    result: mx.array = run(*arrays)
+    return result
 
 
 def _as_tuple(values: Any) -> tuple[mx.array, ...]:
@@ -303,6 +304,7 @@ def _pushforward(function: Function, i: int) -> Function:
         cotangent = _loup.full_like(output.detach(), 0)
         cotangent.requires_grad = True
         pulled = grad(output, leaves[i], cotangent, create_graph=True)[0]
+        assert pulled is not None
         found = grad(pulled, cotangent, direction, create_graph=is_recorded)[0]
         assert found is not None
         return found

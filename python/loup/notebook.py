@@ -11,6 +11,7 @@ from typing import Any
 
 from loup import _loup
 from loup._loup import MaskedTensor
+from loup.methods import method_of
 
 SUMMARIZE_ABOVE = 1000
 EDGE = 3
@@ -26,7 +27,8 @@ Number = float | int | bool
 Rows = list[list[Number | None]]  # None: masked
 
 
-def repr_html(self: MaskedTensor) -> str:
+@method_of(MaskedTensor)
+def _repr_html_(self: MaskedTensor) -> str:
     """An HTML table; masked cells hold -- and never what is under the mask."""
     x = self.detach()
     summarized = x.numel() > SUMMARIZE_ABOVE
@@ -136,6 +138,3 @@ def _escaped(text: str) -> str:
     from html import escape
 
     return escape(text)
-
-
-MaskedTensor._repr_html_ = repr_html  # type: ignore[method-assign]

@@ -8,6 +8,7 @@ from typing import Any
 
 from loup import _loup
 from loup._loup import DTypeError, MaskedTensor, StateError, Tensor, as_masked_tensor
+from loup.methods import method_of
 
 _NAMES = "bool uint8 int8 int16 int32 int64 float16 float32 float64"
 DTYPES = frozenset(_NAMES.split())
@@ -42,8 +43,9 @@ def from_numpy_ma(array: Any, share: bool = True) -> MaskedTensor:
     return as_masked_tensor(values, _loup.asarray(np.logical_not(mask, order="C")))
 
 
+@method_of(MaskedTensor)
 def to_numpy_ma(
-    self: MaskedTensor, copy: bool = False, fill_value: object = None, hard_mask: bool = False
+    self: MaskedTensor, copy: bool = False, fill_value: Any = None, hard_mask: bool = False
 ) -> Any:
     """A numpy.ma.MaskedArray of the same memory, with a new mask: True where nothing counts.
 
@@ -83,6 +85,3 @@ def _shared(data: Any) -> Tensor | None:
 
 def _native_copy(data: Any) -> Any:
     return data.astype(data.dtype.newbyteorder("="), order="C", copy=True)
-
-
-MaskedTensor.to_numpy_ma = to_numpy_ma  # type: ignore[method-assign]

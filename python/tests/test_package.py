@@ -161,6 +161,7 @@ with loup.no_grad():
 obj: object = mt
 if loup.is_masked_tensor(obj):
     obj.to_tensor(0)
+back: MaskedTensor = loup.from_numpy_ma(mt.to_numpy_ma(fill_value=0))
 """
 MISTAKES = {
     "loup.masked.nosuch(1)": "nosuch",
