@@ -384,6 +384,18 @@ def test_derivatives_along_a_direction_agree_with_gradients(name: str) -> None:
     np.testing.assert_allclose(numpy(along).item(), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["mean", "softmax", "log_softmax"])
+def test_derivatives_along_a_direction_have_gradients(name: str) -> None:
+    inner = weighted(name, mx.array(MASK), axis=1)
+    direction = array(COEFFICIENTS[::-1], "float64")
+
+    def f(x: Any) -> Any:
+        return mx.jvp(lambda x: inner(x) ** 2, [x], [direction])[1][0]
+
+    found = numpy(mx.grad(f)(array(DISTINCT, "float64")))
+    np.testing.assert_allclose(found, differences(f, DISTINCT), atol=1e-7)
+
+
 @pytest.mark.parametrize("poison", POISON)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_masked_changes_no_bit_of_a_gradient(name: str, poison: float) -> None:
