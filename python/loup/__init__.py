@@ -7,12 +7,13 @@
 [4.0, 9.0]
 """
 
-from loup import _loup, autograd, debug, masked, shm
+from loup import _loup, autograd, debug, masked, notebook, shm
 from loup._loup import *  # noqa: F403  (every operator and dtype; the list is the library's own)
 from loup._loup import version as __version__
 from loup.autograd import enable_grad, no_grad, set_grad_enabled
 from loup.creation import ones, ones_like, zeros, zeros_like
 from loup.masked import is_masked_tensor, masked_tensor, strict_masks
+from loup.numpy_ma import from_numpy_ma
 from loup.shm import from_file
 
 # Not part of the interface: for tests, or under another name.
@@ -45,7 +46,7 @@ _private = {
 
 __all__ = ["__version__", "autograd", "debug", "is_masked_tensor", "masked", "masked_tensor"]
 __all__ += ["strict_masks"]
-__all__ += ["from_file", "shm"]
+__all__ += ["from_file", "from_numpy_ma", "notebook", "shm"]
 __all__ += ["enable_grad", "no_grad", "set_grad_enabled"]
 __all__ += ["ones", "ones_like", "zeros", "zeros_like"]
 __all__ += [name for name in vars(_loup) if not name.startswith("_") and name not in _private]

@@ -2422,6 +2422,16 @@ class MaskedTensor:
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+    def _repr_html_(self: MaskedTensor) -> str:
+        """An HTML table; masked cells hold -- and never what is under the mask."""
+
+    def to_numpy_ma(self: MaskedTensor, copy: builtins.bool = False, fill_value: Any = None, hard_mask: builtins.bool = False) -> Any:
+        """
+        A numpy.ma.MaskedArray of the same memory, with a new mask: True where nothing counts.
+
+            What is masked keeps its data, as numpy.ma does. With copy the data are copied.
+        """
+
 def as_masked_tensor(data: object, mask: object) -> MaskedTensor:
     """
     A MaskedTensor that shares the memory of both and keeps the gradient record of data.

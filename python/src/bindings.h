@@ -83,6 +83,9 @@ class TensorArgument {
   std::optional<Tensor> converted_;
 };
 
+/// TypeError for a masked array of NumPy: its DLPack and item() know nothing of the mask.
+void refuse_numpy_ma(const char* operation, nb::handle object);
+
 /// The tensor inside of a Python object; null when it is not a loup.Tensor.
 Tensor* tensor_in(nb::handle object);
 MaskedTensor* masked_tensor_in(nb::handle object);

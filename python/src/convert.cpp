@@ -71,6 +71,7 @@ class NestedList {
       if (depth != shape_.size()) throw_ragged();
       is_complete_ = true;
       is_plain_ &= is_plain_number(object);
+      if (!is_plain_) refuse_numpy_ma(operation_, object);
       if (is_plain_) dtype_ = promote(dtype_, scalar_from(operation_, object).natural_dtype());
       return;
     }
@@ -120,9 +121,6 @@ Tensor through_numpy(const char* operation, nb::handle object) {
   throw_type_error("{}: expected {}, got {}", operation, tensor_like, class_name(object));
 }
 
-/// Such an array has __dlpack__, too, which knows nothing of its mask.
-bool is_numpy_masked_array(nb::handle object) { return nb::hasattr(object.type(), "hardmask"); }
-
 Tensor convert_object(const char* operation, nb::handle object, Precision precision) {
   if (is_number(object)) {
     const Scalar value = scalar_from(operation, object);
@@ -138,12 +136,7 @@ Tensor convert_object(const char* operation, nb::handle object, Precision precis
     const NestedList list(operation, object);
     return list.is_plain() ? list.read(object, precision) : through_numpy(operation, object);
   }
-  if (is_numpy_masked_array(object)) {
-    throw_type_error(
-        "{}: expected a plain array, got a numpy.ma.MaskedArray, whose mask would be lost; use "
-        "from_numpy_ma",
-        operation);
-  }
+  refuse_numpy_ma(operation, object);
   if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
     throw_type_error("{}: expected {}, got {}", operation, tensor_like, class_name(object));
@@ -155,6 +148,13 @@ Tensor convert_object(const char* operation, nb::handle object, Precision precis
 
 std::string class_name(nb::handle object) {
   return nb::cast<std::string>(object.type().attr("__name__"));
+}
+
+void refuse_numpy_ma(const char* operation, nb::handle object) {
+  if (!nb::hasattr(object.type(), "hardmask")) return;
+  throw_type_error(
+      "{}: expected a plain array, got a numpy.ma {}, whose mask would be lost; use from_numpy_ma",
+      operation, class_name(object));
 }
 
 Tensor* tensor_in(nb::handle object) { return instance_in<Tensor>(object); }
@@ -253,6 +253,7 @@ Scalar scalar_from(const char* operation, nb::handle object) {
     if (x->dtype() == DType::boolean) return x->item<bool>();
     return x->item<std::int64_t>();
   }
+  refuse_numpy_ma(operation, object);
   if (nb::hasattr(object, "item")) return scalar_from(operation, object.attr("item")());
   throw_type_error("{}: expected a number, got {}", operation, class_name(object));
 }

@@ -80,6 +80,7 @@ Tensor import_dlpack(nb::handle object) {
   if (!nb::hasattr(object, "__dlpack__")) {
     throw_type_error("from_dlpack: expected an object with __dlpack__, got {}", class_name(object));
   }
+  refuse_numpy_ma("from_dlpack", object);
   const nb::object capsule = ask_for_capsule(object);
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
     return take_over<dlpack::ManagedTensorVersioned>(capsule.ptr(), versioned_name,

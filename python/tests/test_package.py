@@ -110,6 +110,19 @@ except TypeError as error:
     assert message.startswith("sum: expected a tensor, an array")
 
 
+def test_loup_mlx_says_what_is_missing(run_python: Callable) -> None:
+    code = """
+import sys
+sys.modules["mlx"] = None
+try:
+    import loup.mlx
+except ImportError as error:
+    print(error)
+"""
+    message = "loup.mlx: expected MLX to be installed, got no mlx.core; install it with pip install"
+    assert run_python(code).stdout.startswith(message)
+
+
 def test_prints_nothing_at_exit(run_python: Callable) -> None:
     code = "import sys, loup; sys.keep = [loup.float32, loup.ones(3), loup.masked.sum]"
     result = run_python(code)
@@ -148,6 +161,7 @@ with loup.no_grad():
 obj: object = mt
 if loup.is_masked_tensor(obj):
     obj.to_tensor(0)
+back: MaskedTensor = loup.from_numpy_ma(mt.to_numpy_ma(fill_value=0))
 """
 MISTAKES = {
     "loup.masked.nosuch(1)": "nosuch",
