@@ -154,28 +154,11 @@ class Tensor:
     def contiguous(self) -> Tensor:
         """The tensor itself when contiguous, otherwise a copy."""
 
-    def to(self, dtype: object) -> Tensor:
-        """The elements converted to another dtype."""
-
     def copy_(self, source: object) -> Tensor:
         """Write the elements of source, broadcast and converted."""
 
     def fill_(self, value: builtins.float) -> Tensor:
         """Write one value into every element."""
-
-    def bool(self) -> Tensor: ...
-
-    def int(self) -> Tensor: ...
-
-    def long(self) -> Tensor: ...
-
-    def half(self) -> Tensor: ...
-
-    def bfloat16(self) -> Tensor: ...
-
-    def float(self) -> Tensor: ...
-
-    def double(self) -> Tensor: ...
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[builtins.int, builtins.int] | None = None, dl_device: tuple[builtins.int, builtins.int] | None = None, copy: builtins.bool | None = None) -> object: ...
 
@@ -200,6 +183,46 @@ class Tensor:
 
     def data_ptr(self) -> builtins.int:
         """Address of the first element."""
+
+    @property
+    def layout(self) -> str:
+        """How elements are stored: 'strided'."""
+
+    @property
+    def is_sparse(self) -> builtins.bool:
+        """Whether only some of the elements are stored."""
+
+    def is_sparse_coo(self) -> builtins.bool:
+        """Whether elements are stored with their indices."""
+
+    def is_sparse_csr(self) -> builtins.bool:
+        """Whether elements are stored row by row."""
+
+    def to_dense(self) -> Tensor:
+        """The tensor itself: all its elements are stored."""
+
+    def element_size(self) -> builtins.int:
+        """Bytes of one element."""
+
+    def to(self, dtype: object) -> Tensor:
+        """The elements converted to another dtype, or to that of a tensor."""
+
+    def type(self, dtype: object) -> Tensor:
+        """The same as to."""
+
+    def bool(self) -> Tensor: ...
+
+    def int(self) -> Tensor: ...
+
+    def long(self) -> Tensor: ...
+
+    def half(self) -> Tensor: ...
+
+    def bfloat16(self) -> Tensor: ...
+
+    def float(self) -> Tensor: ...
+
+    def double(self) -> Tensor: ...
 
     @property
     def requires_grad(self) -> builtins.bool:
@@ -246,6 +269,21 @@ class Tensor:
     @property
     def retains_grad(self) -> builtins.bool:
         """Whether retain_grad() was called for this tensor."""
+
+    def new_empty(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of uninitialised elements, of this dtype."""
+
+    def new_zeros(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of zeros, of this dtype."""
+
+    def new_ones(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of ones, of this dtype."""
+
+    def new_full(self, size: builtins.int | Sequence[builtins.int], fill_value: builtins.float, *, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of one value, of this dtype."""
+
+    def new_tensor(self, data: object, *, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor with a copy of data, of this dtype."""
 
     def abs(self) -> Tensor:
         """Absolute value."""
@@ -1173,6 +1211,12 @@ class Tensor:
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """A view with two dims swapped."""
 
+    def t(self) -> Tensor:
+        """A view of a matrix with its dims swapped."""
+
+    def ravel(self) -> Tensor:
+        """Make all dims one, as a view where possible."""
+
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
         """Make dims one, as a view where possible."""
 
@@ -1190,6 +1234,19 @@ class Tensor:
 
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
         """A view of one element of one dim, which disappears."""
+
+    def unfold(self, dim: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
+        """
+        A view of windows that slide along one dim, with their elements as the last dim.
+        """
+
+    def im2col(self, kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> Tensor:
+        """
+        The windows of images as columns of matrices: torch.nn.functional.unfold.
+        """
+
+    def col2im(self, output_size: builtins.int | Sequence[builtins.int], kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> Tensor:
+        """Images from columns, overlaps added up: torch.nn.functional.fold."""
 
     def rand_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
         """Numbers uniform in [0, 1) with the shape of input."""
@@ -1345,6 +1402,14 @@ class MaskedTensor:
     def numel(self) -> builtins.int:
         """Number of elements, masked ones included."""
 
+    @property
+    def nbytes(self) -> builtins.int:
+        """Bytes of data and mask."""
+
+    @property
+    def is_readonly(self) -> builtins.bool:
+        """Whether data or mask cannot be written."""
+
     def is_contiguous(self) -> builtins.bool:
         """Whether data and mask are contiguous."""
 
@@ -1388,13 +1453,103 @@ class MaskedTensor:
     def contiguous(self) -> MaskedTensor:
         """The tensor itself when contiguous, otherwise a copy."""
 
-    def to(self, dtype: object) -> MaskedTensor:
-        """The elements converted to another dtype."""
+    def copy_(self, source: object) -> MaskedTensor:
+        """
+        Write the elements of source, broadcast and converted; they count where it does.
+        """
+
+    def fill_(self, value: builtins.float) -> MaskedTensor:
+        """Write one value into every element; all of them count."""
 
     def __copy__(self) -> MaskedTensor:
         """Another handle of the same elements."""
 
     def __deepcopy__(self, memo: object) -> MaskedTensor: ...
+
+    @property
+    def requires_grad(self) -> builtins.bool:
+        """Whether operations on this tensor are recorded for gradients."""
+
+    @requires_grad.setter
+    def requires_grad(self, arg: builtins.bool, /) -> None: ...
+
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> MaskedTensor:
+        """Make this tensor collect gradients, or cut it off the record."""
+
+    @property
+    def is_leaf(self) -> builtins.bool:
+        """
+        Whether this tensor was made by the user, not computed from recorded ones.
+        """
+
+    def detach(self) -> MaskedTensor:
+        """The same elements without a gradient record."""
+
+    def detach_(self) -> MaskedTensor:
+        """Forget the gradient record."""
+
+    @property
+    def grad(self) -> MaskedTensor | None:
+        """The gradient collected so far, or None."""
+
+    @grad.setter
+    def grad(self, value: MaskedTensor | Tensor | None, /) -> None: ...
+
+    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: object = None) -> None:
+        """
+        Add the gradient of what counts in this tensor to every leaf it was computed from, or to inputs.
+        """
+
+    def register_hook(self, hook: Callable[[MaskedTensor], MaskedTensor | Tensor | None]) -> HookHandle:
+        """
+        Call hook with the gradient of this tensor, which has its mask, whenever that is known; what it returns, unless None, replaces the gradient.
+        """
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in grad, though it is no leaf."""
+
+    @property
+    def retains_grad(self) -> builtins.bool:
+        """Whether retain_grad() was called for this tensor."""
+
+    def __dlpack__(self, **kwargs: object) -> NoReturn: ...
+
+    def __dlpack_device__(self) -> NoReturn: ...
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn: ...
+
+    def numpy(self) -> NoReturn:
+        """
+        Refused, because the mask would be lost; use to_tensor(fill) or get_data().
+        """
+
+    __array_ufunc__: None = None
+
+    @property
+    def layout(self) -> str:
+        """How elements are stored: 'strided'."""
+
+    @property
+    def is_sparse(self) -> builtins.bool:
+        """Whether only some of the elements are stored."""
+
+    def is_sparse_coo(self) -> builtins.bool:
+        """Whether elements are stored with their indices."""
+
+    def is_sparse_csr(self) -> builtins.bool:
+        """Whether elements are stored row by row."""
+
+    def to_dense(self) -> MaskedTensor:
+        """The tensor itself: all its elements are stored."""
+
+    def element_size(self) -> builtins.int:
+        """Bytes of one element."""
+
+    def to(self, dtype: object) -> MaskedTensor:
+        """The elements converted to another dtype, or to that of a tensor."""
+
+    def type(self, dtype: object) -> MaskedTensor:
+        """The same as to."""
 
     def bool(self) -> MaskedTensor: ...
 
@@ -1410,31 +1565,20 @@ class MaskedTensor:
 
     def double(self) -> MaskedTensor: ...
 
-    @property
-    def requires_grad(self) -> builtins.bool: ...
+    def new_empty(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of uninitialised elements, of this dtype."""
 
-    @property
-    def is_leaf(self) -> builtins.bool: ...
+    def new_zeros(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of zeros, of this dtype."""
 
-    @property
-    def grad(self) -> MaskedTensor | None:
-        """The gradient collected so far, or None."""
+    def new_ones(self, *size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of ones, of this dtype."""
 
-    def detach(self) -> MaskedTensor:
-        """The same elements without a gradient record."""
+    def new_full(self, size: builtins.int | Sequence[builtins.int], fill_value: builtins.float, *, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor of one value, of this dtype."""
 
-    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False) -> None:
-        """
-        Add the gradient of what counts in this tensor to every leaf it was computed from.
-        """
-
-    def __dlpack__(self, **kwargs: object) -> NoReturn: ...
-
-    def __dlpack_device__(self) -> NoReturn: ...
-
-    def __array__(self, *args: object, **kwargs: object) -> NoReturn: ...
-
-    __array_ufunc__: None = None
+    def new_tensor(self, data: object, *, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+        """A plain tensor with a copy of data, of this dtype."""
 
     def abs(self) -> MaskedTensor:
         """Absolute value."""
@@ -2236,18 +2380,56 @@ class MaskedTensor:
     def take_along_dim(self, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor:
         """The same as gather, with broadcasting."""
 
+    def scatter(self, dim: builtins.int, index: object, src: object) -> MaskedTensor:
+        """Write elements to places along one dim that are given for each."""
+
+    def scatter_(self, dim: builtins.int, index: object, src: object) -> MaskedTensor:
+        """Write elements to places along one dim that are given for each."""
+
+    def scatter_add(self, dim: builtins.int, index: object, src: object) -> MaskedTensor:
+        """Add elements to places along one dim that are given for each."""
+
+    def scatter_add_(self, dim: builtins.int, index: object, src: object) -> MaskedTensor:
+        """Add elements to places along one dim that are given for each."""
+
+    def index_add(self, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> MaskedTensor:
+        """Add slices to those that a vector of indices names."""
+
+    def index_add_(self, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> MaskedTensor:
+        """Add slices to those that a vector of indices names."""
+
+    def index_copy(self, dim: builtins.int, index: object, source: object) -> MaskedTensor:
+        """Write slices in place of those that a vector of indices names."""
+
+    def index_copy_(self, dim: builtins.int, index: object, source: object) -> MaskedTensor:
+        """Write slices in place of those that a vector of indices names."""
+
+    def index_fill(self, dim: builtins.int, index: object, value: builtins.float) -> MaskedTensor:
+        """Write one value into the slices that a vector of indices names."""
+
+    def index_fill_(self, dim: builtins.int, index: object, value: builtins.float) -> MaskedTensor:
+        """Write one value into the slices that a vector of indices names."""
+
     def masked_select(self, mask: object) -> MaskedTensor:
         """The elements where a mask is true, as a vector."""
 
     def masked_fill(self, mask: object, value: object) -> MaskedTensor:
         """Write one value where a mask is true."""
 
+    def masked_fill_(self, mask: object, value: object) -> MaskedTensor:
+        """Write one value where a mask is true."""
+
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """
+        The indices of the elements that are not 0, as rows or as a vector for each dim.
+        """
+
     def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> tuple[MaskedTensor, MaskedTensor]:
         """
         The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
         """
 
-    def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> MaskedTensor:
+    def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
         """
         The indices that sort one dim; equal elements keep their order, NaN is the greatest.
         """
@@ -2256,6 +2438,14 @@ class MaskedTensor:
         """
         The largest or smallest elements of one dim in order, and where they stood.
         """
+
+    def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Any:
+        """
+        The different elements, or slices of one dim, in order; which of them each one is, and how many there are of each.
+        """
+
+    def bucketize(self, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> MaskedTensor:
+        """Between which of the sorted boundaries each element lies."""
 
     def split(self, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[MaskedTensor, ...]:
         """Views of parts of one size, or of a list of sizes, of one dim."""
@@ -2295,6 +2485,12 @@ class MaskedTensor:
     def repeat_interleave(self, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> MaskedTensor:
         """Repeat every element, in a row."""
 
+    def tril(self, diagonal: builtins.int = 0) -> MaskedTensor:
+        """The lower triangle of the last two dims; zeros above."""
+
+    def triu(self, diagonal: builtins.int = 0) -> MaskedTensor:
+        """The upper triangle of the last two dims; zeros below."""
+
     def permute(self, *dims: builtins.int | Sequence[builtins.int]) -> MaskedTensor:
         """A view with the dims in another order."""
 
@@ -2309,6 +2505,12 @@ class MaskedTensor:
 
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> MaskedTensor:
         """A view with two dims swapped."""
+
+    def t(self) -> MaskedTensor:
+        """A view of a matrix with its dims swapped."""
+
+    def ravel(self) -> MaskedTensor:
+        """Make all dims one, as a view where possible."""
 
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> MaskedTensor:
         """Make dims one, as a view where possible."""
@@ -2328,10 +2530,47 @@ class MaskedTensor:
     def select(self, dim: builtins.int, index: builtins.int) -> MaskedTensor:
         """A view of one element of one dim, which disappears."""
 
+    def unfold(self, dim: builtins.int, size: builtins.int, step: builtins.int) -> MaskedTensor:
+        """
+        A view of windows that slide along one dim, with their elements as the last dim.
+        """
+
+    def im2col(self, kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> MaskedTensor:
+        """
+        The windows of images as columns of matrices: torch.nn.functional.unfold.
+        """
+
+    def col2im(self, output_size: builtins.int | Sequence[builtins.int], kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> MaskedTensor:
+        """Images from columns, overlaps added up: torch.nn.functional.fold."""
+
+    def rand_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> MaskedTensor:
+        """Numbers uniform in [0, 1) with the shape of input."""
+
+    def randn_like(self, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> MaskedTensor:
+        """Standard normal numbers with the shape of input."""
+
+    def randint_like(self, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> MaskedTensor:
+        """Integers in [low, high) with the shape of input."""
+
+    def bernoulli(self, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> MaskedTensor:
+        """1 with the probabilities in input, or with probability p; otherwise 0."""
+
+    def multinomial(self, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Draw indices with probabilities proportional to the weights in input."""
+
     def dropout(self, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> MaskedTensor:
         """
         Set elements to 0 with probability p and scale the others by 1 / (1 - p).
         """
+
+    def uniform_(self, low: builtins.float = 0.0, high: builtins.float = 1.0, *, generator: Generator | None = None) -> MaskedTensor:
+        """Write numbers uniform in [low, high) into the tensor."""
+
+    def normal_(self, mean: builtins.float = 0.0, std: builtins.float = 1.0, *, generator: Generator | None = None) -> MaskedTensor:
+        """Write normal numbers into the tensor."""
+
+    def bernoulli_(self, p: object = 0.5, *, generator: Generator | None = None) -> MaskedTensor:
+        """Write 1 with probability p and 0 otherwise into the tensor."""
 
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
@@ -2499,15 +2738,27 @@ def asarray(obj: object, dtype: object = None) -> Tensor:
 def from_dlpack(obj: object) -> Tensor:
     """A tensor that shares the memory of an object with __dlpack__."""
 
-def empty(shape: builtins.int | Sequence[builtins.int], dtype: object = None) -> Tensor:
+def empty(shape: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
     """Uninitialised elements."""
 
-def full(shape: builtins.int | Sequence[builtins.int], fill_value: builtins.float, dtype: object = None) -> Tensor:
+def full(shape: builtins.int | Sequence[builtins.int], fill_value: builtins.float, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
     """One value everywhere."""
 
-def full_like(input: object, fill_value: builtins.float, dtype: object = None) -> Tensor: ...
+@overload
+def full_like(input: MaskedTensor, fill_value: builtins.float, dtype: object = None, requires_grad: builtins.bool = False) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def full_like(input: object, fill_value: builtins.float, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+    """
+    One value everywhere, with the shape of input, and its dtype unless another is given.
+    """
 
-def empty_like(input: object, dtype: object = None) -> Tensor: ...
+@overload
+def empty_like(input: MaskedTensor, dtype: object = None, requires_grad: builtins.bool = False) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def empty_like(input: object, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
+    """
+    Uninitialised elements, with the shape of input, and its dtype unless another is given.
+    """
 
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float = 1, dtype: object = None) -> Tensor:
     """Evenly spaced values: arange(stop) or arange(start, stop, step)."""
@@ -3390,18 +3641,41 @@ def take_along_dim(input: MaskedTensor, indices: object, dim: builtins.int | Non
 def take_along_dim(input: object, indices: object, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
     """The same as gather, with broadcasting."""
 
+@overload
+def scatter(input: MaskedTensor, dim: builtins.int, index: object, src: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def scatter(input: object, dim: builtins.int, index: object, src: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def scatter(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
     """Write elements to places along one dim that are given for each."""
 
+@overload
+def scatter_add(input: MaskedTensor, dim: builtins.int, index: object, src: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def scatter_add(input: object, dim: builtins.int, index: object, src: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def scatter_add(input: object, dim: builtins.int, index: object, src: object) -> Tensor:
     """Add elements to places along one dim that are given for each."""
 
+@overload
+def index_add(input: MaskedTensor, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def index_add(input: object, dim: builtins.int, index: object, source: MaskedTensor, *, alpha: builtins.float = 1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def index_add(input: object, dim: builtins.int, index: object, source: object, *, alpha: builtins.float = 1) -> Tensor:
     """Add slices to those that a vector of indices names."""
 
+@overload
+def index_copy(input: MaskedTensor, dim: builtins.int, index: object, source: object) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def index_copy(input: object, dim: builtins.int, index: object, source: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def index_copy(input: object, dim: builtins.int, index: object, source: object) -> Tensor:
     """Write slices in place of those that a vector of indices names."""
 
+@overload
+def index_fill(input: MaskedTensor, dim: builtins.int, index: object, value: builtins.float) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def index_fill(input: object, dim: builtins.int, index: object, value: builtins.float) -> Tensor:
     """Write one value into the slices that a vector of indices names."""
 
@@ -3430,9 +3704,6 @@ def sort(input: object, dim: builtins.int = -1, descending: builtins.bool = Fals
     The elements of one dim in order, and where they stood; equal ones keep their order, NaN is the greatest.
     """
 
-@overload
-def argsort(input: MaskedTensor, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
-@overload
 def argsort(input: object, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = True, *, axis: builtins.int | None = None) -> Tensor:
     """
     The indices that sort one dim; equal elements keep their order, NaN is the greatest.
@@ -3454,6 +3725,9 @@ def unique(input: object, sorted: builtins.bool = True, return_inverse: builtins
 def searchsorted(sorted_sequence: object, values: object, *, right: builtins.bool = False, side: str | None = None, out_int32: builtins.bool = False) -> Tensor:
     """Where values would be put into sorted sequences to keep them sorted."""
 
+@overload
+def bucketize(input: MaskedTensor, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def bucketize(input: object, boundaries: object, *, right: builtins.bool = False, out_int32: builtins.bool = False) -> Tensor:
     """Between which of the sorted boundaries each element lies."""
 
@@ -3558,9 +3832,15 @@ def repeat_interleave(input: MaskedTensor, repeats: builtins.int, dim: builtins.
 def repeat_interleave(input: object, repeats: builtins.int, dim: builtins.int | None = None, *, axis: builtins.int | None = None) -> Tensor:
     """Repeat every element, in a row."""
 
+@overload
+def tril(input: MaskedTensor, diagonal: builtins.int = 0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def tril(input: object, diagonal: builtins.int = 0) -> Tensor:
     """The lower triangle of the last two dims; zeros above."""
 
+@overload
+def triu(input: MaskedTensor, diagonal: builtins.int = 0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def triu(input: object, diagonal: builtins.int = 0) -> Tensor:
     """The upper triangle of the last two dims; zeros below."""
 
@@ -3593,6 +3873,18 @@ def transpose(input: MaskedTensor, dim0: builtins.int, dim1: builtins.int) -> Ma
 @overload
 def transpose(input: object, dim0: builtins.int, dim1: builtins.int) -> Tensor:
     """A view with two dims swapped."""
+
+@overload
+def t(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def t(input: object) -> Tensor:
+    """A view of a matrix with its dims swapped."""
+
+@overload
+def ravel(input: MaskedTensor) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def ravel(input: object) -> Tensor:
+    """Make all dims one, as a view where possible."""
 
 @overload
 def flatten(input: MaskedTensor, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
@@ -3629,6 +3921,28 @@ def select(input: MaskedTensor, dim: builtins.int, index: builtins.int) -> Maske
 @overload
 def select(input: object, dim: builtins.int, index: builtins.int) -> Tensor:
     """A view of one element of one dim, which disappears."""
+
+@overload
+def unfold(input: MaskedTensor, dim: builtins.int, size: builtins.int, step: builtins.int) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def unfold(input: object, dim: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
+    """
+    A view of windows that slide along one dim, with their elements as the last dim.
+    """
+
+@overload
+def im2col(input: MaskedTensor, kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def im2col(input: object, kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> Tensor:
+    """
+    The windows of images as columns of matrices: torch.nn.functional.unfold.
+    """
+
+@overload
+def col2im(input: MaskedTensor, output_size: builtins.int | Sequence[builtins.int], kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def col2im(input: object, output_size: builtins.int | Sequence[builtins.int], kernel_size: builtins.int | Sequence[builtins.int], dilation: builtins.int | Sequence[builtins.int] = 1, padding: builtins.int | Sequence[builtins.int] = 0, stride: builtins.int | Sequence[builtins.int] = 1) -> Tensor:
+    """Images from columns, overlaps added up: torch.nn.functional.fold."""
 
 class Generator:
     """
@@ -3671,9 +3985,15 @@ def rand(*size: builtins.int | Sequence[builtins.int], dtype: object = None, req
 def randn(*size: builtins.int | Sequence[builtins.int], dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
     """Standard normal numbers."""
 
+@overload
+def rand_like(input: MaskedTensor, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def rand_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
     """Numbers uniform in [0, 1) with the shape of input."""
 
+@overload
+def randn_like(input: MaskedTensor, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def randn_like(input: object, *, dtype: object = None, requires_grad: builtins.bool = False, generator: Generator | None = None) -> Tensor:
     """Standard normal numbers with the shape of input."""
 
@@ -3685,9 +4005,15 @@ def randint(low: builtins.int, high: builtins.int | None = None, size: builtins.
     Integers in [low, high), or in [0, low): randint(10, (3,)) or randint(2, 10, (3,)).
     """
 
+@overload
+def randint_like(input: MaskedTensor, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def randint_like(input: object, low: builtins.int, high: builtins.int | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
     """Integers in [low, high) with the shape of input."""
 
+@overload
+def bernoulli(input: MaskedTensor, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
 def bernoulli(input: object, p: builtins.float | None = None, *, dtype: object = None, generator: Generator | None = None) -> Tensor:
     """1 with the probabilities in input, or with probability p; otherwise 0."""
 
