@@ -73,8 +73,8 @@ def names_that_take_masked(module: ModuleType) -> set[str]:
     return {name for op in chosen for name in (op["name"], *op["aliases"])}
 
 
-# Arguments of which a masked one makes the result masked.
-OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2): object\b")
+# Arguments of which a masked one makes the result masked; the weights that may be left out do not.
+OPERANDS = re.compile(r"\b(input|other|end|target|weight|mat2|vec|tensor|vec2): object\b(?! =)")
 SEVERAL = re.compile(r"(\btensors: Sequence\[|\*operands: )object\b")
 SIGNATURE = re.compile(r"^def (\w+)\((.*)\) -> (.*):$", re.MULTILINE)
 IGNORED = "  # type: ignore[overload-overlap]"

@@ -3,6 +3,7 @@
 from op_cases.example import Example
 from op_cases.gathering import GATHERING
 from op_cases.masked import MASKED
+from op_cases.nn import NN
 from op_cases.order import ORDER
 from op_cases.products import PRODUCTS
 from op_cases.random import RANDOM
@@ -12,5 +13,5 @@ from op_cases.shapes import SHAPES
 from op_cases.views import VIEWS
 
 FUNCTIONS: dict[str, list[Example]] = (
-    GATHERING | MASKED | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES | VIEWS
+    GATHERING | MASKED | NN | ORDER | PRODUCTS | RANDOM | REDUCTIONS | SELECTION | SHAPES | VIEWS
 )
