@@ -76,8 +76,10 @@ def names_that_take_masked(module: ModuleType) -> set[str]:
 
 # Operators that take masked tensors and give plain ones.
 PLAIN = {"argsort", "multinomial"}
-# Arguments of which a masked one makes the result masked.
-OPERANDS = re.compile(r"\b(input|other|end|weight|mat2|vec|tensor|vec2|src|source): object\b")
+# Arguments of which a masked one makes the result masked; the weights that may be left out do not.
+OPERANDS = re.compile(
+    r"\b(input|other|end|target|weight|mat2|vec|tensor|vec2|src|source): object\b(?! =)"
+)
 SEVERAL = re.compile(r"(\btensors: Sequence\[|\*operands: )object\b")
 SIGNATURE = re.compile(r"^def (\w+)\((.*)\) -> (.*):$", re.MULTILINE)
 IGNORED = "  # type: ignore[overload-overlap]"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -61,13 +60,7 @@ inline constexpr Reduction count{{.name = "count",
                                   .kernel = kernels::ReduceOp::sum,
                                   .types = ops::ReduceTypes::counted}};
 
-inline constexpr Deviation var{
-    {.name = "var",
-     .summary = "The mean square of the distance from the mean, corrected.",
-     .kernel = kernels::ReduceOp::var,
-     .types = ops::ReduceTypes::spread,
-     .backward = ops::rules::var,
-     .saves_input = true}};
+inline constexpr Deviation var{ops::var_spec};
 inline constexpr Deviation std{{.name = "std",
                                 .summary = "The root of the variance.",
                                 .kernel = kernels::ReduceOp::var,
@@ -103,13 +96,7 @@ inline constexpr Normalization softmax{
      .sign = 1,
      .hidden = 0,
      .backward = ops::rules::softmax}};
-inline constexpr Normalization log_softmax{
-    {.name = "log_softmax",
-     .summary = "Logarithms of softmax, exact where that is tiny.",
-     .kernel = kernels::SoftmaxOp::log_softmax,
-     .sign = 1,
-     .hidden = -std::numeric_limits<double>::infinity(),
-     .backward = ops::rules::log_softmax}};
+inline constexpr Normalization log_softmax{ops::log_softmax_spec};
 inline constexpr Normalization softmin{{.name = "softmin",
                                         .summary = "Softmax of -x.",
                                         .kernel = kernels::SoftmaxOp::softmax,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "loup/autograd/gradient.h"
@@ -63,5 +64,14 @@ LOUP_EXPORT Tensor log_softmax(const SoftmaxRecord& call, const Tensor& g);
 LOUP_EXPORT autograd::Gradient along_lines(const Tensor& value, const std::optional<Tensor>& mask,
                                            const Dims& dims, const autograd::Gradient& arrived);
 }  // namespace rules
+
+// Described here, not in the list of masked operators, because other operators need it.
+inline constexpr SoftmaxSpec log_softmax_spec{
+    .name = "log_softmax",
+    .summary = "Logarithms of softmax, exact where that is tiny.",
+    .kernel = kernels::SoftmaxOp::log_softmax,
+    .sign = 1,
+    .hidden = -std::numeric_limits<double>::infinity(),
+    .backward = rules::log_softmax};
 
 }  // namespace loup::ops

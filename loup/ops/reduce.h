@@ -71,7 +71,8 @@ LOUP_EXPORT Tensor any(const char* operation, const Tensor& x, const Dims& dims,
 LOUP_EXPORT Tensor count(const char* operation, const Tensor& x, const Dims& dims,
                          const ReduceArguments& arguments = {});
 
-// Described here, not in the list of masked operators, because backward rules need them.
+// Described here, not in the list of masked operators, because backward rules and other operators
+// need them.
 inline constexpr ReduceSpec sum_spec{.name = "sum",
                                      .summary = "Add the elements that count.",
                                      .kernel = kernels::ReduceOp::sum,
@@ -89,5 +90,13 @@ inline constexpr ReduceSpec prod_spec{.name = "prod",
                                       .types = ReduceTypes::accumulated,
                                       .backward = rules::prod,
                                       .saves_input = true};
+
+inline constexpr ReduceSpec var_spec{
+    .name = "var",
+    .summary = "The mean square of the distance from the mean, corrected.",
+    .kernel = kernels::ReduceOp::var,
+    .types = ReduceTypes::spread,
+    .backward = rules::var,
+    .saves_input = true};
 
 }  // namespace loup::ops

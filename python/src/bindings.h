@@ -54,6 +54,7 @@ void bind_logic(nb::module_& m);
 void bind_masked(nb::module_& m);
 void bind_masked_gradients(nb::class_<MaskedTensor>& type);
 void bind_masked_tensor(nb::module_& m);
+void bind_nn(nb::module_& m);
 void bind_pickling(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_selection(nb::module_& m);

@@ -26,6 +26,7 @@ NB_MODULE(_loup, m) {
   python::bind_views(m);
   python::bind_windows(m);
   python::bind_random(m);
+  python::bind_nn(m);
   python::bind_masked(m);
   python::bind_files(m);
   python::bind_shm(m);

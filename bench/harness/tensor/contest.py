@@ -8,7 +8,7 @@ from typing import Any
 from .. import floors
 from ..case import Array, Entry, Pass, Peer, reading
 from ..timing import Call
-from . import copies, elementwise, gradients, index, linalg, random, reference, shape, sort
+from . import copies, elementwise, gradients, index, linalg, nn, random, reference, shape, sort
 from .data import Data
 from .libraries import call_of, has
 from .row import Row, TensorCase, arrays_in
@@ -23,6 +23,7 @@ OF_OPS: dict[str, Rows] = {
     "sort": sort.ROWS,
     "linalg": linalg.ROWS,
     "random": random.ROWS,
+    "nn": nn.ROWS,
 }
 # Rows of what is no operator of the list.
 OTHERS: dict[str, Rows] = {"copies": copies.ROWS, "gradients": gradients.ROWS}

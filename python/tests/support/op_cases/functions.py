@@ -3,6 +3,7 @@
 from op_cases.example import Example
 from op_cases.gathering import GATHERING
 from op_cases.masked import MASKED
+from op_cases.nn import NN
 from op_cases.order import ORDER
 from op_cases.products import PRODUCTS
 from op_cases.random import RANDOM
@@ -15,6 +16,7 @@ from op_cases.windows import WINDOWS
 FUNCTIONS: dict[str, list[Example]] = (
     GATHERING
     | MASKED
+    | NN
     | ORDER
     | PRODUCTS
     | RANDOM
