@@ -1277,6 +1277,22 @@ class Tensor:
     def bernoulli_(self, p: object = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Write 1 with probability p and 0 otherwise into the tensor."""
 
+    def layer_norm(self, normalized_shape: builtins.int | Sequence[builtins.int], weight: object = None, bias: object = None, eps: builtins.float = 1e-05) -> Tensor:
+        """
+        The last dims less their mean and divided by their deviation, times weight plus bias.
+        """
+
+    def mse_loss(self, target: object, reduction: str = 'mean') -> Tensor:
+        """The squares of the differences: their mean or sum, or each of them."""
+
+    def l1_loss(self, target: object, reduction: str = 'mean') -> Tensor:
+        """The sizes of the differences: their mean or sum, or each of them."""
+
+    def cross_entropy(self, target: object, weight: object = None, ignore_index: builtins.int = -100, reduction: str = 'mean', label_smoothing: builtins.float = 0.0) -> Tensor:
+        """
+        The negative logarithm of the softmax of the classes that positions should have.
+        """
+
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> Tensor:
         """Add the elements that count."""
 
@@ -2571,6 +2587,22 @@ class MaskedTensor:
 
     def bernoulli_(self, p: object = 0.5, *, generator: Generator | None = None) -> MaskedTensor:
         """Write 1 with probability p and 0 otherwise into the tensor."""
+
+    def layer_norm(self, normalized_shape: builtins.int | Sequence[builtins.int], weight: object = None, bias: object = None, eps: builtins.float = 1e-05) -> MaskedTensor:
+        """
+        The last dims less their mean and divided by their deviation, times weight plus bias.
+        """
+
+    def mse_loss(self, target: object, reduction: str = 'mean') -> MaskedTensor:
+        """The squares of the differences: their mean or sum, or each of them."""
+
+    def l1_loss(self, target: object, reduction: str = 'mean') -> MaskedTensor:
+        """The sizes of the differences: their mean or sum, or each of them."""
+
+    def cross_entropy(self, target: object, weight: object = None, ignore_index: builtins.int = -100, reduction: str = 'mean', label_smoothing: builtins.float = 0.0) -> MaskedTensor:
+        """
+        The negative logarithm of the softmax of the classes that positions should have.
+        """
 
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, dtype: object = None, mask: object = None, axis: builtins.int | Sequence[builtins.int] | None = None, keepdims: builtins.bool = False) -> MaskedTensor:
         """Add the elements that count."""
@@ -4029,6 +4061,40 @@ def dropout(input: MaskedTensor, p: builtins.float = 0.5, training: builtins.boo
 def dropout(input: object, p: builtins.float = 0.5, training: builtins.bool = True, *, generator: Generator | None = None) -> Tensor:
     """
     Set elements to 0 with probability p and scale the others by 1 / (1 - p).
+    """
+
+@overload
+def layer_norm(input: MaskedTensor, normalized_shape: builtins.int | Sequence[builtins.int], weight: object = None, bias: object = None, eps: builtins.float = 1e-05) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def layer_norm(input: object, normalized_shape: builtins.int | Sequence[builtins.int], weight: object = None, bias: object = None, eps: builtins.float = 1e-05) -> Tensor:
+    """
+    The last dims less their mean and divided by their deviation, times weight plus bias.
+    """
+
+@overload
+def mse_loss(input: MaskedTensor, target: object, reduction: str = 'mean') -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mse_loss(input: object, target: MaskedTensor, reduction: str = 'mean') -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def mse_loss(input: object, target: object, reduction: str = 'mean') -> Tensor:
+    """The squares of the differences: their mean or sum, or each of them."""
+
+@overload
+def l1_loss(input: MaskedTensor, target: object, reduction: str = 'mean') -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def l1_loss(input: object, target: MaskedTensor, reduction: str = 'mean') -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def l1_loss(input: object, target: object, reduction: str = 'mean') -> Tensor:
+    """The sizes of the differences: their mean or sum, or each of them."""
+
+@overload
+def cross_entropy(input: MaskedTensor, target: object, weight: object = None, ignore_index: builtins.int = -100, reduction: str = 'mean', label_smoothing: builtins.float = 0.0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def cross_entropy(input: object, target: MaskedTensor, weight: object = None, ignore_index: builtins.int = -100, reduction: str = 'mean', label_smoothing: builtins.float = 0.0) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+@overload
+def cross_entropy(input: object, target: object, weight: object = None, ignore_index: builtins.int = -100, reduction: str = 'mean', label_smoothing: builtins.float = 0.0) -> Tensor:
+    """
+    The negative logarithm of the softmax of the classes that positions should have.
     """
 
 def output_mask(op_name: str, input: object, dim: builtins.int | Sequence[builtins.int] | None = None, *, keepdim: builtins.bool = False, mask: object = None, other: object = None, input_mask: object = None, other_mask: object = None) -> Tensor:
