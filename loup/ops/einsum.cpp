@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct Part {
     for (int i = further; i-- > 0;) result += static_cast<Label>(i);
     return result + after;
   }
+  std::string normal() const { return before + (has_ellipsis ? "..." : "") + after; }
 };
 
 Part parse_part(std::string_view text, std::string_view equation) {
@@ -67,21 +69,31 @@ Part parse_part(std::string_view text, std::string_view equation) {
 
 struct Equation {
   std::vector<Part> inputs;
-  std::optional<Part> output;
+  Part output;
 };
+
+Part implicit_output(const std::vector<Part>& inputs) {
+  std::string all;
+  Part output;
+  output.has_ellipsis = true;
+  for (const Part& part : inputs) all += part.before + part.after;
+  std::ranges::copy_if(all, std::back_inserter(output.after),
+                       [&](char letter) { return std::ranges::count(all, letter) == 1; });
+  std::ranges::sort(output.after);
+  return output;
+}
 
 Equation parse(std::string_view text) {
   Equation equation;
-  std::string_view inputs = text;
-  if (const std::size_t arrow = text.find("->"); arrow != std::string_view::npos) {
-    equation.output = parse_part(text.substr(arrow + 2), text);
-    inputs = text.substr(0, arrow);
-  }
+  const std::size_t arrow = text.find("->");
+  const std::string_view inputs = text.substr(0, arrow);
   for (std::size_t start = 0; start <= inputs.size();) {
     const std::size_t end = std::min(inputs.find(',', start), inputs.size());
     equation.inputs.push_back(parse_part(inputs.substr(start, end - start), text));
     start = end + 1;
   }
+  equation.output = arrow == std::string_view::npos ? implicit_output(equation.inputs)
+                                                    : parse_part(text.substr(arrow + 2), text);
   return equation;
 }
 
@@ -98,6 +110,7 @@ int further_dims(const Part& part, const Tensor& x) {
 /// The size of every label; checks that all operands agree.
 class Sizes {
  public:
+  Sizes() { sizes_.fill(-1); }
   void add(Label label, std::int64_t size) {
     std::int64_t& known = sizes_[static_cast<std::size_t>(label)];
     if (known < 0 || (!is_letter(label) && known == 1)) known = size;
@@ -112,11 +125,7 @@ class Sizes {
   std::int64_t operator[](Label label) const { return sizes_[static_cast<std::size_t>(label)]; }
 
  private:
-  std::array<std::int64_t, 128> sizes_ = [] {
-    std::array<std::int64_t, 128> all{};
-    all.fill(-1);
-    return all;
-  }();
+  std::array<std::int64_t, 128> sizes_;
 };
 
 Term diagonals(Term x) {
@@ -144,16 +153,12 @@ Term squeezed(Term x, const Sizes& sizes) {
 /// Sums over the dims that nobody asks for any more.
 Term summed(Term x, const Labels& kept) {
   Dims dims;
-  Labels rest;
   for (std::size_t i = 0; i < x.labels.size(); ++i) {
-    if (has(kept, x.labels[i])) {
-      rest += x.labels[i];
-    } else {
-      dims.push_back(static_cast<std::int64_t>(i));
-    }
+    if (!has(kept, x.labels[i])) dims.push_back(static_cast<std::int64_t>(i));
   }
   if (dims.empty()) return x;
-  return {reduce(sum_spec, x.value, dims, {.dtype = x.value.dtype()}), rest};
+  std::erase_if(x.labels, [&](Label label) { return !has(kept, label); });
+  return {reduce(sum_spec, x.value, dims, {.dtype = x.value.dtype()}), x.labels};
 }
 
 /// The dims in another order; what the term does not have gets size 1.
@@ -213,22 +218,10 @@ Term contracted(Term a, Term b, const Labels& kept, const Sizes& sizes) {
   return {reshape(c, shape_of(labels, sizes)), labels};
 }
 
-Labels implicit_output(const std::vector<Term>& terms, int further) {
-  Labels once;
-  Labels all;
-  for (const Term& term : terms) all += term.labels;
-  for (const Label label : all) {
-    if (is_letter(label) && std::ranges::count(all, label) == 1) once += label;
-  }
-  std::ranges::sort(once);
-  return Part{"", once, true, ""}.labels(further);
-}
-
-Labels explicit_output(const Part& output, int further, const Sizes& sizes,
-                       std::string_view equation) {
+Labels output_labels(const Part& output, int further, const Sizes& sizes,
+                     std::string_view equation) {
   const Labels labels = output.labels(output.has_ellipsis ? further : 0);
   for (const Label label : labels) {
-    if (!is_letter(label)) continue;
     if (sizes[label] < 0) {
       throw ValueError("einsum: expected output indices that an operand has, got '{}' in '{}'",
                        label, equation);
@@ -250,36 +243,56 @@ DType common_type(std::span<const Tensor> operands) {
   return dtype;
 }
 
+/// An equation and its operands, which fit together.
+struct Problem {
+  Equation parsed;
+  DType dtype = DType::f32;
+  std::vector<Labels> labels;  // of the operands
+  Labels output;
+  Sizes sizes;
+
+  Problem(std::string_view equation, std::span<const Tensor> operands) : parsed(parse(equation)) {
+    if (parsed.inputs.size() != operands.size()) {
+      throw ValueError("einsum: expected {} operands for '{}', got {}", parsed.inputs.size(),
+                       equation, operands.size());
+    }
+    dtype = common_type(operands);
+    int further = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const int here = further_dims(parsed.inputs[i], operands[i]);
+      further = std::max(further, here);
+      labels.push_back(parsed.inputs[i].labels(here));
+      for (int d = 0; d < operands[i].ndim(); ++d) {
+        sizes.add(labels[i][static_cast<std::size_t>(d)], operands[i].shape()[d]);
+      }
+    }
+    output = output_labels(parsed.output, further, sizes, equation);
+  }
+};
+
 }  // namespace
 
 Tensor einsum(std::string_view equation, std::span<const Tensor> operands) {
-  const Equation parsed = parse(equation);
-  if (parsed.inputs.size() != operands.size()) {
-    throw ValueError("einsum: expected {} operands for '{}', got {}", parsed.inputs.size(),
-                     equation, operands.size());
-  }
-  const DType dtype = common_type(operands);
+  const Problem problem(equation, operands);
   std::vector<Term> terms;
-  Sizes sizes;
-  int further = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const int here = further_dims(parsed.inputs[i], operands[i]);
-    further = std::max(further, here);
-    terms.push_back({to(operands[i], dtype), parsed.inputs[i].labels(here)});
-    for (int d = 0; d < operands[i].ndim(); ++d) {
-      sizes.add(terms[i].labels[static_cast<std::size_t>(d)], operands[i].shape()[d]);
-    }
+    const Term whole = diagonals({to(operands[i], problem.dtype), problem.labels[i]});
+    terms.push_back(squeezed(whole, problem.sizes));
   }
-  const Labels output = parsed.output ? explicit_output(*parsed.output, further, sizes, equation)
-                                      : implicit_output(terms, further);
-  for (Term& term : terms) term = squeezed(diagonals(term), sizes);
   Term result = terms.front();
   for (std::size_t i = 1; i < terms.size(); ++i) {
-    Labels kept = output;
-    for (std::size_t later = i + 1; later < terms.size(); ++later) kept += terms[later].labels;
-    result = contracted(result, terms[i], kept, sizes);
+    Labels kept = problem.output;
+    for (const Term& later : std::span(terms).subspan(i + 1)) kept += later.labels;
+    result = contracted(result, terms[i], kept, problem.sizes);
   }
-  return arranged(summed(result, output), output);
+  return arranged(summed(result, problem.output), problem.output);
+}
+
+EinsumParts einsum_parts(std::string_view equation, std::span<const Tensor> operands) {
+  const Problem problem(equation, operands);
+  EinsumParts parts{{}, problem.parsed.output.normal(), problem.dtype};
+  for (const Part& part : problem.parsed.inputs) parts.operands.push_back(part.normal());
+  return parts;
 }
 
 }  // namespace loup::ops
