@@ -24,7 +24,9 @@ Tensor leaf_copy(const Tensor& data, bool requires_grad) {
 }  // namespace
 
 MaskedTensor::MaskedTensor(const Tensor& data, const Tensor& mask, bool requires_grad)
-    : MaskedTensor(Shared{}, leaf_copy(data, requires_grad), ops::clone(mask)) {}
+    : MaskedTensor(Shared{}, leaf_copy(data, requires_grad), ops::clone(mask)) {
+  owns_grad_ = requires_grad;
+}
 
 MaskedTensor::MaskedTensor(Shared /*tag*/, const Tensor& data, const Tensor& mask)
     : data_(data), mask_(mask) {
@@ -61,18 +63,22 @@ MaskedTensor MaskedTensor::clone() const {
   return {Shared{}, ops::clone(data_), ops::clone(mask_)};
 }
 
-MaskedTensor MaskedTensor::contiguous() const {
-  return {Shared{}, ops::contiguous(data_), ops::contiguous(mask_)};
-}
+MaskedTensor MaskedTensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 MaskedTensor MaskedTensor::to(DType dtype) const {
   if (dtype == data_.dtype()) return *this;
   return {Shared{}, ops::to(data_, dtype), ops::clone(mask_)};
 }
 
+void MaskedTensor::write_out_mask() {
+  const bool repeats = mask_.storage().bytes() < static_cast<std::size_t>(mask_.size());
+  if (repeats && mask_.storage().use_count() == 1) mask_ = ops::clone(mask_);
+}
+
 void MaskedTensor::index_put_(std::span<const ops::Index> items, const Tensor& values,
                               const std::optional<Tensor>& mask) {
-  ops::prepare_in_place("setitem", mask_);
+  write_out_mask();
+  ops::check_in_place("setitem", mask_);
   ops::index_put_(data_, items, values);
   ops::index_put_(mask_, items, mask.value_or(ones({}, DType::boolean)));
 }
@@ -83,7 +89,10 @@ void MaskedTensor::replace_(const char* operation, const Tensor& result) {
                      result.shape());
   }
   ops::check_holds(operation, data_, result.dtype());
-  ops::replace_(operation, data_, ops::where(mask_, ops::to(result, dtype()), data_));
+  // The record keeps the mask of now, which setitem may change.
+  const bool is_kept = autograd::is_recorded(data_) || autograd::is_recorded(result);
+  const Tensor mask = is_kept ? ops::clone(mask_) : mask_;
+  ops::replace_(operation, data_, ops::where(mask, ops::to(result, dtype()), data_));
 }
 
 void MaskedTensor::assign_(const char* operation, const Tensor& data, const Tensor& mask) {
@@ -91,25 +100,23 @@ void MaskedTensor::assign_(const char* operation, const Tensor& data, const Tens
     throw ShapeError("{}: expected elements of shape {}, got {}", operation, shape(), data.shape());
   }
   // Other views of the same memory are read whole before it is written.
-  const auto apart = [](const Tensor& from, const Tensor& to) {
-    return from.storage() == to.storage() ? ops::clone(from) : from;
+  const auto shares = [](const Tensor& from, const Tensor& to) {
+    return from.storage() == to.storage();
   };
-  const Tensor values = apart(ops::to(data, dtype()), data_);
-  const Tensor counts = apart(mask, mask_);
-  ops::prepare_in_place(operation, mask_);
+  Tensor values = ops::to(data, dtype());
+  if (shares(values, data_)) values = ops::clone(values);
+  const Tensor counts = shares(mask, mask_) || shares(mask, data_) ? ops::clone(mask) : mask;
+  write_out_mask();
+  // Both or neither: data are not written before the mask may be.
+  ops::check_in_place(operation, mask_);
   ops::replace_(operation, data_, values);
   ops::replace_(operation, mask_, counts);
 }
 
 void MaskedTensor::set_requires_grad(bool requires_grad) {
+  const bool was_recorded = data_.requires_grad();
   autograd::set_requires_grad(data_, requires_grad);
-}
-
-std::optional<MaskedTensor> MaskedTensor::grad() const {
-  const std::optional<Tensor> collected = autograd::grad(data_);
-  if (!collected) return std::nullopt;
-  // What came through get_data() and an operator without a mask may have reached masked elements.
-  return as_masked_tensor(ops::filled(*collected, mask_, 0), mask_);
+  if (requires_grad != was_recorded) owns_grad_ = requires_grad;
 }
 
 MaskedTensor masked_tensor(const Tensor& data, const Tensor& mask, bool requires_grad) {

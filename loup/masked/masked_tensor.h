@@ -48,7 +48,8 @@ class LOUP_EXPORT MaskedTensor {
   MaskedTensor to(DType dtype) const;
 
   /// x[items] = values: data and mask alike. Without a mask of theirs the values count. ValueError
-  /// when data or mask are read-only or expanded: then nothing is written.
+  /// when data or mask are read-only or expanded, but for a mask that only this tensor has: then
+  /// nothing is written.
   void index_put_(std::span<const ops::Index> items, const Tensor& values,
                   const std::optional<Tensor>& mask = {});
   /// Writes the elements of `result`, which has this shape, where the mask is true. The record of
@@ -62,8 +63,13 @@ class LOUP_EXPORT MaskedTensor {
   /// Makes the data a leaf that collects gradients, or cuts them off the record. DTypeError unless
   /// their dtype is floating.
   void set_requires_grad(bool requires_grad);
-  /// The gradient collected by a leaf, with the leaf's mask and zeros where that is false.
+  /// The gradient collected by a leaf, or by a tensor that was told to retain_grad(): the stored
+  /// elements with a copy of the mask, and zeros where that is false. The zeros are written into
+  /// the stored gradient, unless it is recorded or was asked for by a plain tensor: then it is a
+  /// copy that has them.
   std::optional<MaskedTensor> grad() const;
+  /// As autograd::retain_grad().
+  void retain_grad();
 
  private:
   struct Shared {};
@@ -71,9 +77,12 @@ class LOUP_EXPORT MaskedTensor {
   friend LOUP_EXPORT MaskedTensor as_masked_tensor(const Tensor& data, const Tensor& mask);
 
   void check_item() const;
+  /// A mask that repeats elements, and that nobody else sees, is written out before it changes.
+  void write_out_mask();
 
   Tensor data_;
   Tensor mask_;
+  bool owns_grad_ = false;  // what collects gradients began to do so through this tensor
 };
 
 /// Copies, as the constructor.

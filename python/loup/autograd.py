@@ -3,9 +3,10 @@
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, overload
 
 from loup._loup import (
+    MaskedTensor,
     Tensor,
     autograd_backward,
     autograd_grad,
@@ -28,9 +29,28 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Tensors = Tensor | Sequence[Tensor]
+Tensors = Tensor | MaskedTensor | Sequence[Tensor | MaskedTensor]
 
 
+@overload
+def grad(
+    outputs: Tensors,
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: object = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Tensor | None, ...]: ...
+@overload
+def grad(
+    outputs: Tensors,
+    inputs: MaskedTensor | Sequence[MaskedTensor],
+    grad_outputs: object = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[MaskedTensor | None, ...]: ...
+@overload
 def grad(
     outputs: Tensors,
     inputs: Tensors,
@@ -38,7 +58,15 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor | MaskedTensor | None, ...]: ...
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: object = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Tensor | MaskedTensor | None, ...]:
     """The gradients of the sum of outputs with respect to inputs, leaves or not.
 
     No tensor collects anything in its grad, and only what lies between the two is run.
@@ -46,6 +74,10 @@ def grad(
     is released unless retain_graph says otherwise; with create_graph it is retained, and the
     results can be differentiated again. An input that was not used is an error, or has the
     gradient None with allow_unused.
+
+    All of them may be masked. The gradient of a masked input is masked, too: it has a copy of the
+    input's mask and zeros under it. Something flows only from where both an output and its
+    gradient count.
     """
     return autograd_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)
 
@@ -57,7 +89,10 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Add the gradients of all tensors to the leaves they were computed from, or to inputs."""
+    """Add the gradients of all tensors to the leaves they were computed from, or to inputs.
+
+    All of them may be masked: something flows only from where a tensor and its gradient count.
+    """
     autograd_backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
 
 

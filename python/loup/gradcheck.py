@@ -4,10 +4,19 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from loup._loup import Error, Tensor, autograd_grad, autograd_record, float64, tensor
+from loup._loup import (
+    Error,
+    MaskedTensor,
+    Tensor,
+    autograd_grad,
+    autograd_record,
+    float64,
+    tensor,
+)
 from loup._loup import ValueError as LoupValueError
 
-Function = Callable[..., Tensor | Sequence[Tensor]]
+AnyTensor = Tensor | MaskedTensor
+Function = Callable[..., AnyTensor | Sequence[AnyTensor]]
 Index = tuple[int, ...]
 
 
@@ -17,7 +26,7 @@ class GradcheckError(Error):
 
 def gradcheck(
     f: Function,
-    inputs: Tensor | Sequence[object],
+    inputs: AnyTensor | Sequence[object],
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -29,7 +38,9 @@ def gradcheck(
     Every derivative of an output (floating, with a gradient record) by an element of an input that
     requires grad must agree within atol + rtol * |difference quotient|, and a second run must give
     the same bits. Inputs that require grad are float64 leaves, which are changed by eps, one
-    element at a time, and restored. Other inputs are passed on as they are.
+    element at a time, and restored. Other inputs are passed on as they are. Of masked tensors only
+    what counts is changed; by what does not the derivatives must be 0, and those of an output that
+    does not count, too.
 
     Returns True; raises GradcheckError, which names the worst derivative, or returns False when
     raise_exception is False.
@@ -47,8 +58,8 @@ def gradcheck(
 
 def gradgradcheck(
     f: Function,
-    inputs: Tensor | Sequence[object],
-    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    inputs: AnyTensor | Sequence[object],
+    grad_outputs: AnyTensor | Sequence[AnyTensor] | None = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -68,7 +79,7 @@ def gradgradcheck(
     else:
         given = [x.detach().clone().requires_grad_() for x in _tensors(_as_tuple(grad_outputs))]
 
-    def gradients(*values: object) -> list[Tensor]:
+    def gradients(*values: object) -> list[AnyTensor]:
         ours = values[: len(arguments)]
         outputs = [output for _, output in _checked_outputs("gradgradcheck", f(*ours))]
         found = autograd_grad(
@@ -90,13 +101,17 @@ def _as_tuple(values: object) -> tuple[object, ...]:
     return tuple(values) if isinstance(values, Sequence) else (values,)
 
 
-def _tensors(values: Sequence[object]) -> list[Tensor]:
-    return [x for x in values if isinstance(x, Tensor)]
+def _tensors(values: Sequence[object]) -> list[AnyTensor]:
+    return [x for x in values if isinstance(x, AnyTensor)]
 
 
-def _checked_inputs(name: str, inputs: Sequence[object]) -> dict[int, Tensor]:
+def _data(x: AnyTensor) -> Tensor:
+    return x.get_data() if isinstance(x, MaskedTensor) else x
+
+
+def _checked_inputs(name: str, inputs: Sequence[object]) -> dict[int, AnyTensor]:
     """The inputs that require grad, by position."""
-    wanted = {i: x for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad}
+    wanted = {i: x for i, x in enumerate(inputs) if isinstance(x, AnyTensor) and x.requires_grad}
     if not wanted:
         raise LoupValueError(f"{name}: expected an input that requires grad, got none")
     for i, x in wanted.items():
@@ -110,7 +125,7 @@ def _checked_inputs(name: str, inputs: Sequence[object]) -> dict[int, Tensor]:
                 f"{name}: expected inputs that are leaves, got a computed one at position {i}; "
                 "detach it and require grad anew"
             )
-        sizes = zip(x.shape, x.strides, strict=True)
+        sizes = zip(x.shape, _data(x).strides, strict=True)
         if x.numel() > 0 and any(size > 1 and step == 0 for size, step in sizes):
             raise LoupValueError(
                 f"{name}: expected inputs that hold each element once, got an expanded one at "
@@ -119,11 +134,11 @@ def _checked_inputs(name: str, inputs: Sequence[object]) -> dict[int, Tensor]:
     return wanted
 
 
-def _checked_outputs(name: str, outputs: object) -> list[tuple[int, Tensor]]:
+def _checked_outputs(name: str, outputs: object) -> list[tuple[int, AnyTensor]]:
     """The outputs that have a record, and their positions."""
     several = _as_tuple(outputs)
     for i, output in enumerate(several):
-        if not isinstance(output, Tensor):
+        if not isinstance(output, AnyTensor):
             raise LoupValueError(
                 f"{name}: expected a function that returns tensors, got {type(output).__name__} at "
                 f"position {i}"
@@ -136,19 +151,24 @@ def _checked_outputs(name: str, outputs: object) -> list[tuple[int, Tensor]]:
     return recorded
 
 
-def _made_up(like: Tensor, seed: int) -> Tensor:
+def _made_up(like: AnyTensor, seed: int) -> AnyTensor:
     """Numbers without a pattern that a wrong gradient could hide behind."""
     count = math.prod(like.shape)
     values = [math.cos(1.3 * k + seed) + 0.1 for k in range(count)]
-    return tensor(values, dtype=float64).reshape(like.shape).requires_grad_()
+    made = tensor(values, dtype=float64).reshape(like.shape)
+    if isinstance(like, MaskedTensor):
+        return MaskedTensor(made, like.get_mask(), True)
+    return made.requires_grad_()
 
 
 def _indices(shape: Sequence[int]) -> Iterator[Index]:
     return itertools.product(*(range(size) for size in shape))
 
 
-def _flat(x: Tensor) -> list[float]:
-    return list(x.detach().reshape(-1).double().tolist())
+def _flat(x: AnyTensor) -> list[float]:
+    """The elements, 0 for those that do not count."""
+    values = x.to_tensor(0) if isinstance(x, MaskedTensor) else x
+    return list(values.detach().reshape(-1).double().tolist())
 
 
 def _write(x: Tensor, index: Index, value: float) -> None:
@@ -160,24 +180,28 @@ def _write(x: Tensor, index: Index, value: float) -> None:
 
 
 def _differences(
-    f: Function, arguments: Sequence[object], outputs: Sequence[int], x: Tensor, eps: float
-) -> Iterator[list[list[float]]]:
-    """For every element of x: the difference quotients of all elements of the outputs."""
+    f: Function, arguments: Sequence[object], outputs: Sequence[int], x: AnyTensor, eps: float
+) -> Iterator[list[list[float]] | None]:
+    """For every element of x that counts: the difference quotients of all of the outputs."""
 
     def values() -> list[list[float]]:
         found = _as_tuple(f(*arguments))
-        return [_flat(y) for y in (found[i] for i in outputs) if isinstance(y, Tensor)]
+        return [_flat(y) for y in (found[i] for i in outputs) if isinstance(y, AnyTensor)]
 
+    data = _data(x)
     for index in _indices(x.shape):
-        centre = float(x[index].item())
+        if isinstance(x, MaskedTensor) and not x.get_mask()[index].item():
+            yield None
+            continue
+        centre = float(data[index].item())
         high, low = centre + eps, centre - eps
         try:
-            _write(x, index, high)
+            _write(data, index, high)
             above = values()
-            _write(x, index, low)
+            _write(data, index, low)
             below = values()
         finally:
-            _write(x, index, centre)
+            _write(data, index, centre)
         # An input of NaN or inf, hidden by a mask, does not move.
         step = high - low if math.isfinite(centre) else 2 * eps
         yield [
@@ -187,7 +211,7 @@ def _differences(
 
 
 def _gradients(
-    outputs: Sequence[Tensor], wanted: dict[int, Tensor]
+    outputs: Sequence[AnyTensor], wanted: dict[int, AnyTensor]
 ) -> Iterator[tuple[int, int, list[list[float]]]]:
     """(output, element, its gradients by every input), one row of the Jacobian after another."""
     inputs = list(wanted.values())
@@ -200,7 +224,7 @@ def _gradients(
                 k,
                 element,
                 [
-                    [0.0] * math.prod(x.shape) if row is None else _flat(row)
+                    [0.0] * math.prod(x.shape) if row is None else _flat(_data(row))
                     for x, row in zip(inputs, rows, strict=True)
                 ],
             )
@@ -209,7 +233,7 @@ def _gradients(
 def _check_first_order(
     f: Function,
     arguments: Sequence[object],
-    wanted: dict[int, Tensor],
+    wanted: dict[int, AnyTensor],
     eps: float,
     atol: float,
     rtol: float,
@@ -229,7 +253,8 @@ def _check_first_order(
         columns = list(_differences(f, arguments, positions, x, eps))
         for k, element, row in rows:
             for at, (index, column) in enumerate(zip(_indices(x.shape), columns, strict=True)):
-                got, expected = row[number][at], column[k][element]
+                got = row[number][at]
+                expected = 0.0 if column is None else column[k][element]
                 excess = abs(got - expected) - (atol + rtol * abs(expected))
                 # Written so that NaN is a failure, too.
                 if not excess <= 0 and not excess <= worst[0]:

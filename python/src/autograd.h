@@ -1,20 +1,24 @@
 #pragma once
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "bindings.h"
-#include "loup/autograd/hooks.h"
+#include "loup/masked/gradients.h"
 
 namespace loup::python {
 
-/// A Tensor or MaskedTensor, or a sequence of them, as what gradients are recorded for.
-std::vector<Tensor> recorded_from(const char* operation, nb::handle object);
+/// A Tensor or MaskedTensor; null for anything else.
+std::optional<masked::AnyTensor> any_tensor_in(nb::handle object);
 
-/// A Python function as a hook: it is called with what `shown` makes of a gradient, and what it
-/// returns, unless None, becomes one by `taken`. It dies with the last tensor of the record, on
-/// whatever thread.
-autograd::Hook hook_from(nb::handle function, std::function<nb::object(const Tensor&)> shown,
-                         std::function<Tensor(nb::handle)> taken);
+/// x.backward(): `gradient` is None, a MaskedTensor or what can be made a tensor, `inputs` None, a
+/// tensor of either class or a sequence of them.
+void run_backward(const masked::AnyTensor& x, nb::handle gradient,
+                  const std::optional<bool>& retain_graph, bool create_graph, nb::handle inputs);
+
+/// A Python function that hooks call with the interpreter's lock. It dies with the last tensor of
+/// the record, on whatever thread.
+std::shared_ptr<const nb::object> hook_function(nb::handle function);
 
 }  // namespace loup::python

@@ -1,19 +1,13 @@
-#include <cstdint>
-#include <limits>
 #include <optional>
+#include <utility>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/variant.h>
 
 #include "autograd.h"
 #include "bindings.h"
-#include "loup/autograd/backward.h"
 #include "loup/autograd/hooks.h"
-#include "loup/autograd/node.h"
-#include "loup/masked/masked_tensor.h"
-#include "loup/ops/copy.h"
-
-// Gradients of masked tensors. The record is that of their data; gradients that users see have the
-// tensor's mask.
+#include "loup/masked/gradients.h"
 
 namespace loup::python {
 
@@ -21,45 +15,31 @@ using namespace nb::literals;
 
 namespace {
 
-/// A gradient that a user gives: what does not count is 0.
-Tensor gradient_from(const char* operation, nb::handle object) {
-  if (const MaskedTensor* const given = masked_tensor_in(object)) return given->to_tensor(0);
-  return as_tensor(operation, object);
-}
+using masked::AnyTensor;
 
-void backward(const MaskedTensor& x, nb::handle gradient, const std::optional<bool>& retain_graph,
-              bool create_graph, nb::handle inputs) {
-  autograd::BackwardOptions options{.mask = x.get_mask(), .create_graph = create_graph};
-  options.retain_graph = retain_graph;
-  if (!gradient.is_none()) {
-    options.gradient = ops::to(gradient_from("backward", gradient), x.dtype());
+AnyTensor gradient_from(const char* operation, nb::handle object) {
+  std::optional<AnyTensor> found = any_tensor_in(object);
+  if (!found) {
+    throw_type_error("{}: expected a MaskedTensor, a Tensor or None, got {}", operation,
+                     class_name(object));
   }
-  if (!inputs.is_none()) options.inputs = recorded_from("backward", inputs);
-  without_gil(std::numeric_limits<std::int64_t>::max(),
-              [&] { autograd::backward(x.get_data(), options); });
+  return *std::move(found);
 }
 
 void set_grad(const MaskedTensor& x, nb::handle value) {
-  if (value.is_none()) return autograd::set_grad(x.get_data(), {});
-  if (masked_tensor_in(value) == nullptr && tensor_in(value) == nullptr) {
-    throw_type_error("grad: expected a MaskedTensor, a Tensor or None, got {}", class_name(value));
-  }
-  autograd::set_grad(x.get_data(), gradient_from("grad", value));
+  if (value.is_none()) return masked::set_grad(x, {});
+  masked::set_grad(x, gradient_from("grad", value));
 }
 
-/// The hook sees the gradient with the mask that the tensor has now.
 autograd::HookHandle register_hook(const MaskedTensor& x, nb::handle function) {
-  const auto shown = [mask = x.get_mask()](const Tensor& gradient) {
-    return nb::cast(as_masked_tensor(ops::filled(gradient, mask, 0), mask));
-  };
-  const auto taken = [](nb::handle result) -> Tensor {
-    if (masked_tensor_in(result) == nullptr && tensor_in(result) == nullptr) {
-      throw_type_error("hook: expected a MaskedTensor, a Tensor or None, got {}",
-                       class_name(result));
-    }
+  const auto hook =
+      [kept = hook_function(function)](const MaskedTensor& gradient) -> std::optional<AnyTensor> {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object result = (*kept)(gradient);
+    if (result.is_none()) return std::nullopt;
     return gradient_from("hook", result);
   };
-  return autograd::register_hook(x.get_data(), hook_from(function, shown, taken));
+  return masked::register_hook(x, hook);
 }
 
 void bind_records(nb::class_<MaskedTensor>& type) {
@@ -94,11 +74,12 @@ void bind_masked_gradients(nb::class_<MaskedTensor>& type) {
           "grad", &MaskedTensor::grad, set_grad, nb::for_setter(nb::arg("value").none()),
           nb::for_setter(nb::sig("def grad(self, value: MaskedTensor | Tensor | None, /) -> None")),
           "The gradient collected so far, or None.")
-      .def("backward", backward, "gradient"_a.none() = nb::none(),
+      .def("backward", run_backward, "gradient"_a.none() = nb::none(),
            "retain_graph"_a.none() = nb::none(), "create_graph"_a = false,
            "inputs"_a.none() = nb::none(),
            nb::sig("def backward(self, gradient: object = None, retain_graph: bool | None = None, "
-                   "create_graph: bool = False, inputs: object = None) -> None"),
+                   "create_graph: bool = False, inputs: Tensor | MaskedTensor | "
+                   "collections.abc.Sequence[Tensor | MaskedTensor] | None = None) -> None"),
            "Add the gradient of what counts in this tensor to every leaf it was computed from, or "
            "to inputs.")
       .def(
@@ -107,9 +88,8 @@ void bind_masked_gradients(nb::class_<MaskedTensor>& type) {
                   "MaskedTensor | Tensor | None]) -> HookHandle"),
           "Call hook with the gradient of this tensor, which has its mask, whenever that is known; "
           "what it returns, unless None, replaces the gradient.")
-      .def(
-          "retain_grad", [](const MaskedTensor& x) { autograd::retain_grad(x.get_data()); },
-          "Keep the gradient of this tensor in grad, though it is no leaf.")
+      .def("retain_grad", &MaskedTensor::retain_grad,
+           "Keep the gradient of this tensor in grad, though it is no leaf.")
       .def_prop_ro(
           "retains_grad",
           [](const MaskedTensor& x) { return autograd::retains_grad(x.get_data()); },

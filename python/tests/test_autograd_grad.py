@@ -76,9 +76,10 @@ def test_unused_inputs() -> None:
 
 def test_grad_wants_tensors() -> None:
     x = leaf(1)
-    with pytest.raises(TypeError, match="grad: expected a Tensor or a sequence of them, got int"):
-        grad(x.sum(), 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="grad: expected a Tensor, got float"):
+    rule = "grad: expected a Tensor or MaskedTensor, or a sequence of them, got int"
+    with pytest.raises(TypeError, match=rule):
+        grad(x.sum(), 3)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="grad: expected a Tensor or MaskedTensor, got float"):
         grad([x.sum(), 1.0], x)  # type: ignore[list-item]
     with pytest.raises(loup.ValueError, match="grad: expected 1 gradients, .* got 2"):
         grad(x, x, [[1.0], [2.0]])
