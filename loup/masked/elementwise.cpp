@@ -114,12 +114,15 @@ Tensor common_mask(const char* operation, std::span<const MaskedOperand* const> 
   return repeated(operation, common, shape);
 }
 
+Tensor own_mask(const Tensor& mask) {
+  const MaskedOperand operand(mask, &mask);
+  const MaskedOperand* const operands[] = {&operand};
+  return common_mask("mask", operands, mask.shape());
+}
+
 MaskedTensor apply_unary(const ops::Unary& op, const MaskedTensor& x,
                          std::span<const double> values) {
-  const MaskedOperand operand(x);
-  const MaskedOperand* const operands[] = {&operand};
-  return as_masked_tensor(op.run(Seen(op.name, x), values),
-                          common_mask(op.name, operands, x.shape()));
+  return as_masked_tensor(op.run(Seen(op.name, x), values), own_mask(x.get_mask()));
 }
 
 MaskedTensor apply_binary(const ops::Binary& op, const MaskedOperand& x, const MaskedOperand& y) {

@@ -53,6 +53,9 @@ LOUP_EXPORT bool switch_strict_masks(bool is_strict);
 LOUP_EXPORT Tensor common_mask(const char* operation,
                                std::span<const MaskedOperand* const> operands, const Shape& shape);
 
+/// A copy of one mask, made in the same way.
+LOUP_EXPORT Tensor own_mask(const Tensor& mask);
+
 // What makes `ops::exp(x)` and `ops::add(x, y)` work for masked tensors.
 LOUP_EXPORT MaskedTensor apply_unary(const ops::Unary& op, const MaskedTensor& x,
                                      std::span<const double> values);
@@ -75,50 +78,5 @@ LOUP_EXPORT void clamp_(MaskedTensor& x, const std::optional<MaskedOperand>& min
 LOUP_EXPORT MaskedTensor lerp(const MaskedTensor& x, const MaskedOperand& end,
                               const MaskedOperand& weight);
 LOUP_EXPORT void lerp_(MaskedTensor& x, const MaskedOperand& end, const MaskedOperand& weight);
-
-inline MaskedTensor operator+(const MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary(ops::add, x, y);
-}
-inline MaskedTensor operator-(const MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary(ops::sub, x, y);
-}
-inline MaskedTensor operator*(const MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary(ops::mul, x, y);
-}
-inline MaskedTensor operator/(const MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary(ops::div, x, y);
-}
-inline MaskedTensor operator-(const MaskedTensor& x) { return apply_unary(ops::neg, x, {}); }
-
-// With the masked tensor on the right.
-template <std::convertible_to<ops::Operand> T>
-MaskedTensor operator+(const T& x, const MaskedTensor& y) {
-  return apply_binary(ops::add, x, y);
-}
-template <std::convertible_to<ops::Operand> T>
-MaskedTensor operator-(const T& x, const MaskedTensor& y) {
-  return apply_binary(ops::sub, x, y);
-}
-template <std::convertible_to<ops::Operand> T>
-MaskedTensor operator*(const T& x, const MaskedTensor& y) {
-  return apply_binary(ops::mul, x, y);
-}
-template <std::convertible_to<ops::Operand> T>
-MaskedTensor operator/(const T& x, const MaskedTensor& y) {
-  return apply_binary(ops::div, x, y);
-}
-
-inline MaskedTensor& operator+=(MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary_(ops::add, x, y), x;
-}
-inline MaskedTensor& operator-=(MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary_(ops::sub, x, y), x;
-}
-inline MaskedTensor& operator*=(MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary_(ops::mul, x, y), x;
-}
-inline MaskedTensor& operator/=(MaskedTensor& x, const MaskedOperand& y) {
-  return apply_binary_(ops::div, x, y), x;
-}
 
 }  // namespace loup::masked

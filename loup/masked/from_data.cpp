@@ -1,5 +1,7 @@
 #include "loup/masked/from_data.h"
 
+#include <utility>
+
 #include "loup/autograd/gradient.h"
 #include "loup/autograd/node.h"
 #include "loup/base/error.h"
@@ -26,6 +28,11 @@ MaskedTensor with_mask(const MaskedOperand& x, const Tensor& counts) {
   return as_masked_tensor(x.values().tensor(), *autograd::both(counts, own));
 }
 
+/// The bounds of an interval, which numpy.ma takes in either order, too.
+std::pair<Scalar, Scalar> in_order(Scalar a, Scalar b) {
+  return b.to<double>() < a.to<double>() ? std::pair(b, a) : std::pair(a, b);
+}
+
 }  // namespace
 
 MaskedTensor from_nan(const MaskedOperand& x) {
@@ -49,13 +56,15 @@ MaskedTensor masked_equal(const MaskedOperand& x, Scalar value) {
   return with_mask(x, ops::ne(data_of("masked_equal", x).detach(), value));
 }
 
-MaskedTensor masked_inside(const MaskedOperand& x, Scalar low, Scalar high) {
+MaskedTensor masked_inside(const MaskedOperand& x, Scalar v1, Scalar v2) {
+  const auto [low, high] = in_order(v1, v2);
   const Tensor data = data_of("masked_inside", x).detach();
   const Tensor is_inside = ops::logical_and(ops::ge(data, low), ops::le(data, high));
   return with_mask(x, ops::logical_not(is_inside));
 }
 
-MaskedTensor masked_outside(const MaskedOperand& x, Scalar low, Scalar high) {
+MaskedTensor masked_outside(const MaskedOperand& x, Scalar v1, Scalar v2) {
+  const auto [low, high] = in_order(v1, v2);
   const Tensor data = data_of("masked_outside", x).detach();
   const Tensor is_outside = ops::logical_or(ops::lt(data, low), ops::gt(data, high));
   return with_mask(x, ops::logical_not(is_outside));

@@ -17,10 +17,10 @@ LOUP_EXPORT MaskedTensor masked_invalid(const MaskedOperand& x);
 /// What `condition` (broadcast to x) is true for does not count. DTypeError unless it is of bool.
 LOUP_EXPORT MaskedTensor masked_where(const Tensor& condition, const MaskedOperand& x);
 LOUP_EXPORT MaskedTensor masked_equal(const MaskedOperand& x, Scalar value);
-/// What lies between `low` and `high`, both included, does not count; outside: what lies below or
-/// above. NaN does neither.
-LOUP_EXPORT MaskedTensor masked_inside(const MaskedOperand& x, Scalar low, Scalar high);
-LOUP_EXPORT MaskedTensor masked_outside(const MaskedOperand& x, Scalar low, Scalar high);
+/// What lies between the two bounds, in either order and both included, does not count; outside:
+/// what lies below or above. NaN does neither.
+LOUP_EXPORT MaskedTensor masked_inside(const MaskedOperand& x, Scalar v1, Scalar v2);
+LOUP_EXPORT MaskedTensor masked_outside(const MaskedOperand& x, Scalar v1, Scalar v2);
 
 /// A mask with one more dim, of size `most`, that is true at the first lengths[…] places of it.
 /// Without `most` it is as long as the largest length. DTypeError unless lengths are integers,

@@ -11,6 +11,16 @@ ops::LineArguments arguments(const LineOptions& options) {
   return {.mask = options.mask ? &*options.mask : nullptr, .dtype = options.dtype};
 }
 
+/// lines(data, mask) of what counts in `x`. The result has a mask of its own: writing into it does
+/// not change x.
+template <class Lines>
+MaskedTensor masked_lines(const char* name, const MaskedTensor& x,
+                          const std::optional<Tensor>& given, const Lines& lines) {
+  const Tensor mask = combined_mask(name, x, given);
+  const Tensor data = lines(Seen(name, x.get_data(), &mask), mask);
+  return as_masked_tensor(data, given ? mask : own_mask(mask));
+}
+
 }  // namespace
 
 Tensor Normalization::operator()(const Tensor& x, std::int64_t dim,
@@ -20,10 +30,9 @@ Tensor Normalization::operator()(const Tensor& x, std::int64_t dim,
 
 MaskedTensor Normalization::operator()(const MaskedTensor& x, std::int64_t dim,
                                        const LineOptions& options) const {
-  const Tensor mask = combined_mask(name, x, options.mask);
-  return as_masked_tensor(ops::softmax_lines(*this, Seen(name, x.get_data(), &mask), dim,
-                                             {.mask = &mask, .dtype = options.dtype}),
-                          mask);
+  return masked_lines(name, x, options.mask, [&](const Tensor& data, const Tensor& mask) {
+    return ops::softmax_lines(*this, data, dim, {.mask = &mask, .dtype = options.dtype});
+  });
 }
 
 Tensor Normalization::output_mask(const Tensor& x, std::int64_t dim,
@@ -42,11 +51,10 @@ Tensor NormDivision::operator()(const Tensor& x, double ord, const Dims& dims,
 
 MaskedTensor NormDivision::operator()(const MaskedTensor& x, double ord, const Dims& dims,
                                       const NormalizeOptions& options) const {
-  const Tensor mask = combined_mask(name, x, options.mask);
-  return as_masked_tensor(
-      ops::normalize_lines(Seen(name, x.get_data(), &mask), ord, dims,
-                           {.eps = options.eps, .mask = &mask, .dtype = options.dtype}),
-      mask);
+  return masked_lines(name, x, options.mask, [&](const Tensor& data, const Tensor& mask) {
+    return ops::normalize_lines(data, ord, dims,
+                                {.eps = options.eps, .mask = &mask, .dtype = options.dtype});
+  });
 }
 
 Tensor NormDivision::output_mask(const Tensor& x, const Dims& dims,
@@ -61,10 +69,9 @@ Tensor Scan::operator()(const Tensor& x, std::int64_t dim, const LineOptions& op
 
 MaskedTensor Scan::operator()(const MaskedTensor& x, std::int64_t dim,
                               const LineOptions& options) const {
-  const Tensor mask = combined_mask(name, x, options.mask);
-  return as_masked_tensor(ops::scan(*this, Seen(name, x.get_data(), &mask), dim,
-                                    {.mask = &mask, .dtype = options.dtype}),
-                          mask);
+  return masked_lines(name, x, options.mask, [&](const Tensor& data, const Tensor& mask) {
+    return ops::scan(*this, data, dim, {.mask = &mask, .dtype = options.dtype});
+  });
 }
 
 Tensor Scan::output_mask(const Tensor& x, std::int64_t dim, const LineOptions& options) const {

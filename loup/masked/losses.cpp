@@ -1,6 +1,7 @@
 #include "loup/masked/losses.h"
 
 #include "loup/masked/masks.h"
+#include "loup/masked/poison.h"
 #include "loup/ops/reduce.h"
 #include "loup/tensor/broadcast.h"
 
@@ -10,7 +11,10 @@ namespace {
 
 using ops::LossReduction;
 
-Tensor tensor_of(const MaskedOperand& x) { return x.values().as_tensor(x.values().dtype()); }
+Tensor tensor_of(const char* operation, const MaskedOperand& x) {
+  const Seen seen(operation, x);
+  return static_cast<const ops::Operand&>(seen).as_tensor(x.values().dtype());
+}
 
 /// A loss with the mask that it has for its reduction, where `counts` is that of the positions.
 MaskedTensor with_mask(const char* operation, const Tensor& loss, const Tensor& counts,
@@ -22,8 +26,8 @@ MaskedTensor with_mask(const char* operation, const Tensor& loss, const Tensor& 
 using Loss = Tensor (*)(const Tensor&, const Tensor&, const ops::LossOptions&);
 MaskedTensor loss_of(const char* operation, Loss loss, const MaskedOperand& input,
                      const MaskedOperand& target, LossReduction reduction) {
-  const Tensor x = tensor_of(input);
-  const Tensor y = tensor_of(target);
+  const Tensor x = tensor_of(operation, input);
+  const Tensor y = tensor_of(operation, target);
   const MaskedOperand* const operands[] = {&input, &target};
   const Tensor counts =
       common_mask(operation, operands, common_shape(operation, x.shape(), y.shape()));
@@ -45,11 +49,12 @@ MaskedTensor l1_loss(const MaskedOperand& input, const MaskedOperand& target,
 
 MaskedTensor cross_entropy(const MaskedOperand& input, const MaskedOperand& target,
                            const ops::CrossEntropyOptions& options) {
+  const char* const name = "cross_entropy";
   const ops::CountedLoss loss =
-      ops::counted_cross_entropy(tensor_of(input), tensor_of(target), options,
+      ops::counted_cross_entropy(tensor_of(name, input), tensor_of(name, target), options,
                                  {.input = input.mask(), .target = target.mask()});
   if (!loss.counts) return all_valid(loss.value);
-  return with_mask("cross_entropy", loss.value, *loss.counts, options.reduction);
+  return with_mask(name, loss.value, *loss.counts, options.reduction);
 }
 
 }  // namespace loup::masked

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loup/masked/elementwise.h"
+#include "loup/ops/copy.h"
 #include "loup/ops/gather.h"
 #include "loup/ops/index.h"
 #include "loup/ops/join.h"
@@ -19,10 +20,20 @@
 
 namespace loup::masked {
 
+/// What a move made of the data and of the mask of `x`. Where it had to copy one of the two, the
+/// other is a copy as well: what is written there reaches both of x or neither.
+inline MaskedTensor joined(const MaskedTensor& x, const Tensor& data, const Tensor& mask) {
+  const bool shows_data = data.storage() == x.get_data().storage();
+  const bool shows_mask = mask.storage() == x.get_mask().storage();
+  if (shows_data == shows_mask) return as_masked_tensor(data, mask);
+  return as_masked_tensor(shows_data ? ops::clone(data) : data,
+                          shows_mask ? ops::clone(mask) : mask);
+}
+
 /// Data and mask, both seen through `move`.
 template <class Move>
 MaskedTensor alike(const MaskedTensor& x, const Move& move) {
-  return as_masked_tensor(move(x.get_data()), move(x.get_mask()));
+  return joined(x, move(x.get_data()), move(x.get_mask()));
 }
 /// The same for a move that gives several parts.
 template <class Move>

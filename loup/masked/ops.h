@@ -71,18 +71,20 @@ inline constexpr Deviation std{{.name = "std",
 inline constexpr Norm norm{.name = "norm",
                            .summary = "The length of the elements that count, as a vector."};
 
-inline constexpr PairReduction max{{.name = "max",
-                                    .summary = "The largest element that counts, and along a dim its index.",
-                                    .kernel = kernels::ReduceOp::argmax,
-                                    .types = ops::ReduceTypes::index,
-                                    .needs_elements = true,
-                                    .takes_one_dim = true}};
-inline constexpr PairReduction min{{.name = "min",
-                                    .summary = "The least element that counts, and along a dim its index.",
-                                    .kernel = kernels::ReduceOp::argmin,
-                                    .types = ops::ReduceTypes::index,
-                                    .needs_elements = true,
-                                    .takes_one_dim = true}};
+inline constexpr PairReduction max{
+    {.name = "max",
+     .summary = "The largest element that counts, and along a dim its index.",
+     .kernel = kernels::ReduceOp::argmax,
+     .types = ops::ReduceTypes::index,
+     .needs_elements = true,
+     .takes_one_dim = true}};
+inline constexpr PairReduction min{
+    {.name = "min",
+     .summary = "The least element that counts, and along a dim its index.",
+     .kernel = kernels::ReduceOp::argmin,
+     .types = ops::ReduceTypes::index,
+     .needs_elements = true,
+     .takes_one_dim = true}};
 inline constexpr PairReduction minmax{{.name = "minmax",
                                        .summary = "The least and the largest element that count.",
                                        .kernel = kernels::ReduceOp::minmax,

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 
-#include "loup/masked/masked_tensor.h"
+#include "loup/masked/elementwise.h"
+#include "loup/ops/logic.h"
 
-// Elements of one dim in order: those that count as ops/sort.h orders them, then the others.
+// Elements of one dim in order: those that count as ops/sort.h orders them, then the others; and
+// comparisons of whole tensors.
 
 namespace loup::masked {
 
@@ -22,8 +24,9 @@ LOUP_EXPORT Sorted topk(const MaskedTensor& x, std::int64_t k, std::int64_t dim 
 /// The elements for which `condition` is true, as a vector: data and mask alike.
 LOUP_EXPORT MaskedTensor masked_select(const MaskedTensor& x, const Tensor& condition);
 /// `x` with `value` where `condition` is true; there it counts.
-LOUP_EXPORT MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition, Scalar value);
-LOUP_EXPORT void masked_fill_(MaskedTensor& x, const Tensor& condition, Scalar value);
+LOUP_EXPORT MaskedTensor masked_fill(const MaskedTensor& x, const Tensor& condition,
+                                     const ops::Operand& value);
+LOUP_EXPORT void masked_fill_(MaskedTensor& x, const Tensor& condition, const ops::Operand& value);
 
 struct Unique {
   Tensor values;         // of what counts, in order, each once
@@ -35,6 +38,12 @@ LOUP_EXPORT Unique unique(const MaskedTensor& x);
 LOUP_EXPORT MaskedTensor bucketize(const MaskedTensor& x, const Tensor& boundaries,
                                    bool right = false);
 
+/// Which elements are as close as ops::isclose wants it, where both count.
+LOUP_EXPORT MaskedTensor isclose(const MaskedOperand& x, const MaskedOperand& y,
+                                 const ops::Closeness& closeness = {});
+/// Whether all are that count in both.
+LOUP_EXPORT bool allclose(const MaskedOperand& x, const MaskedOperand& y,
+                          const ops::Closeness& closeness = {});
 /// Whether shapes, masks and what counts are equal.
 LOUP_EXPORT bool equal(const MaskedTensor& x, const MaskedTensor& y);
 

@@ -3,14 +3,16 @@
 #include <atomic>
 #include <limits>
 
+#include "loup/autograd/node.h"
 #include "loup/masked/masks.h"
+#include "loup/ops/copy.h"
 #include "loup/ops/select.h"
 
 namespace loup::masked {
 
 namespace {
 
-std::atomic<bool> is_poison_on = false;
+std::atomic<int> poisons = 0;  // that are alive
 
 Scalar garbage(DType dtype) {
   if (dtype == DType::boolean) return true;
@@ -21,16 +23,14 @@ Scalar garbage(DType dtype) {
 
 /// Recorded, so that gradients reach x through it.
 ops::Operand seen(const char* operation, const Tensor& x, const Tensor* mask) {
-  if (mask == nullptr || !is_poison_on.load(std::memory_order_relaxed)) return x;
+  if (mask == nullptr || poisons.load(std::memory_order_relaxed) == 0) return x;
   return ops::where(whole_mask(operation, x, *mask), x, garbage(x.dtype()));
 }
 
 }  // namespace
 
-Poison::Poison() : previous_(switch_poison(true)) {}
-Poison::~Poison() { switch_poison(previous_); }
-
-bool switch_poison(bool is_on) { return is_poison_on.exchange(is_on, std::memory_order_relaxed); }
+Poison::Poison() { poisons.fetch_add(1, std::memory_order_relaxed); }
+Poison::~Poison() { poisons.fetch_sub(1, std::memory_order_relaxed); }
 
 Seen::Seen(const char* operation, const Tensor& x, const Tensor* mask)
     : operand_(seen(operation, x, mask)) {}
@@ -38,5 +38,11 @@ Seen::Seen(const char* operation, const Tensor& x, const Tensor* mask)
 Seen::Seen(const char* operation, const MaskedOperand& x)
     : operand_(x.values().is_number() ? x.values()
                                       : seen(operation, x.values().tensor(), x.mask())) {}
+
+Tensor zero_filled(const char* operation, const MaskedTensor& x) {
+  const Seen data(operation, x);
+  const bool is_kept = autograd::is_recorded(data);
+  return ops::filled(data, is_kept ? ops::clone(x.get_mask()) : x.get_mask(), 0);
+}
 
 }  // namespace loup::masked

@@ -9,20 +9,15 @@
 
 namespace loup::masked {
 
-/// While alive, operators of all threads read NaN (integers: 0x5a in every byte, bool: true) where
-/// a mask is false. They read copies: neither data nor masks change.
+/// While one of them is alive, operators of all threads read NaN (integers: 0x5a in every byte,
+/// bool: true) where a mask is false. They read copies: neither data nor masks change.
 class LOUP_EXPORT Poison {
  public:
   Poison();
   ~Poison();
   Poison(const Poison&) = delete;
   Poison& operator=(const Poison&) = delete;
-
- private:
-  bool previous_;
 };
-/// Switches the garbage on or off; returns whether it was on.
-LOUP_EXPORT bool switch_poison(bool is_on);
 
 /// An argument as an operator sees it. Refers to what it is made of.
 class LOUP_EXPORT Seen {
@@ -40,5 +35,9 @@ class LOUP_EXPORT Seen {
  private:
   ops::Operand operand_;
 };
+
+/// What counts as an operator sees it, 0 elsewhere. Its record keeps a copy of the mask, which may
+/// change with x.
+LOUP_EXPORT Tensor zero_filled(const char* operation, const MaskedTensor& x);
 
 }  // namespace loup::masked

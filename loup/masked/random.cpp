@@ -31,17 +31,19 @@ MaskedTensor randint_like(const MaskedTensor& x, const ops::IntegerRange& range,
 }
 
 MaskedTensor bernoulli(const MaskedTensor& p, const ops::RandomOptions& options) {
-  return with_mask_of(p, ops::bernoulli(p.detach().to_tensor(0), options));
+  return with_mask_of(p, ops::bernoulli(zero_filled("bernoulli", p.detach()), options));
 }
 
 Tensor multinomial(const MaskedTensor& weights, std::int64_t count,
                    const ops::MultinomialOptions& options) {
-  return ops::multinomial(weights.detach().to_tensor(0), count, options);
+  return ops::multinomial(zero_filled("multinomial", weights.detach()), count, options);
 }
 
 MaskedTensor dropout(const MaskedTensor& x, double p, bool training,
                      const ops::Generator& generator) {
-  return with_mask_of(x, ops::dropout(Seen("dropout", x), p, training, generator));
+  const Tensor data = ops::dropout(Seen("dropout", x), p, training, generator);
+  if (data.storage() == x.get_data().storage()) return as_masked_tensor(data, x.get_mask());
+  return with_mask_of(x, data);
 }
 
 void uniform_(MaskedTensor& x, double low, double high, const ops::Generator& generator) {

@@ -3,6 +3,7 @@
 #include "loup/autograd/node.h"
 #include "loup/masked/masks.h"
 #include "loup/masked/poison.h"
+#include "loup/ops/copy.h"
 
 namespace loup::masked {
 
@@ -99,7 +100,7 @@ std::pair<MaskedTensor, MaskedTensor> PairReduction::operator()(const MaskedTens
   const auto [first, second] =
       ops::reduce_pair(*this, Seen(name, x.get_data(), &mask), dims, arguments(options, &mask));
   const Tensor counts = ops::any(name, mask, dims, options.keepdim);
-  return {as_masked_tensor(first, counts), as_masked_tensor(second, counts)};
+  return {as_masked_tensor(first, counts), as_masked_tensor(second, ops::clone(counts))};
 }
 
 Tensor PairReduction::output_mask(const Tensor& x, const Dims& dims,

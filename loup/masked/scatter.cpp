@@ -1,5 +1,7 @@
 #include "loup/masked/scatter.h"
 
+#include "loup/masked/poison.h"
+#include "loup/ops/binary.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/gather.h"
 #include "loup/ops/masking.h"
@@ -16,8 +18,9 @@ struct Source {
   Tensor data;
   Tensor mask;
 };
-Source source_of(const MaskedOperand& x, DType dtype) {
-  const Tensor data = x.values().as_tensor(dtype);
+Source source_of(const char* operation, const MaskedOperand& x, DType dtype) {
+  const Seen seen(operation, x);
+  const Tensor data = static_cast<const ops::Operand&>(seen).as_tensor(dtype);
   if (x.mask() != nullptr) return {data, *x.mask()};
   const Layout repeated{data.shape(), Dims::filled(data.ndim(), 0), 0};
   return {data, ones({}, DType::boolean).with_layout(repeated)};
@@ -34,28 +37,30 @@ MaskedTensor scatter(const MaskedTensor& x, std::int64_t dim, const Tensor& inde
     return as_masked_tensor(ops::scatter(x.get_data(), dim, index, source.values().number()),
                             ops::scatter(x.get_mask(), dim, index, Scalar(true)));
   }
-  const Source from = source_of(source, x.dtype());
+  const Source from = source_of("scatter", source, x.dtype());
   return as_masked_tensor(ops::scatter(x.get_data(), dim, index, from.data),
                           ops::scatter(x.get_mask(), dim, index, from.mask));
 }
 
 MaskedTensor scatter_add(const MaskedTensor& x, std::int64_t dim, const Tensor& index,
                          const MaskedOperand& source) {
-  const Source from = source_of(source, x.dtype());
-  return as_masked_tensor(ops::scatter_add(x.to_tensor(0), dim, index, addend(from)),
+  const Source from = source_of("scatter_add", source, x.dtype());
+  return as_masked_tensor(ops::scatter_add(zero_filled("scatter_add", x), dim, index, addend(from)),
                           ops::scatter_add(x.get_mask(), dim, index, from.mask));
 }
 
 MaskedTensor index_add(const MaskedTensor& x, std::int64_t dim, const Tensor& index,
                        const MaskedOperand& source, Scalar alpha) {
-  const Source from = source_of(source, x.dtype());
-  return as_masked_tensor(ops::index_add(x.to_tensor(0), dim, index, addend(from), alpha),
+  Source from = source_of("index_add", source, x.dtype());
+  // Before it is filled: an infinite alpha must not meet the zero of what does not count.
+  if (alpha.to<double>() != 1) from.data = ops::to(ops::mul(from.data, alpha), x.dtype());
+  return as_masked_tensor(ops::index_add(zero_filled("index_add", x), dim, index, addend(from)),
                           ops::index_add(x.get_mask(), dim, index, from.mask));
 }
 
 MaskedTensor index_copy(const MaskedTensor& x, std::int64_t dim, const Tensor& index,
                         const MaskedOperand& source) {
-  const Source from = source_of(source, x.dtype());
+  const Source from = source_of("index_copy", source, x.dtype());
   return as_masked_tensor(ops::index_copy(x.get_data(), dim, index, from.data),
                           ops::index_copy(x.get_mask(), dim, index, from.mask));
 }
@@ -97,17 +102,23 @@ void index_fill_(MaskedTensor& x, std::int64_t dim, const Tensor& index, Scalar 
   assign("index_fill_", x, index_fill(x, dim, index, value));
 }
 
-void copy_(MaskedTensor& x, const MaskedOperand& source) {
-  const Source from = source_of(source, x.dtype());
-  x.assign_("copy_", ops::repeated("copy_", from.data, x.shape()),
-            ops::repeated("copy_", from.mask, x.shape()));
+namespace {
+
+void put(const char* operation, MaskedTensor& x, const MaskedOperand& source) {
+  const Source from = source_of(operation, source, x.dtype());
+  x.assign_(operation, ops::repeated(operation, from.data, x.shape()),
+            ops::repeated(operation, from.mask, x.shape()));
 }
 
-void fill_(MaskedTensor& x, Scalar value) { copy_(x, value); }
+}  // namespace
+
+void copy_(MaskedTensor& x, const MaskedOperand& source) { put("copy_", x, source); }
+
+void fill_(MaskedTensor& x, Scalar value) { put("fill_", x, value); }
 
 MaskedTensor col2im(const MaskedTensor& x, const Dims& output_size, const Dims& kernel_size,
                     const ops::WindowOptions& options) {
-  return as_masked_tensor(ops::col2im(x.to_tensor(0), output_size, kernel_size, options),
+  return as_masked_tensor(ops::col2im(zero_filled("col2im", x), output_size, kernel_size, options),
                           ops::col2im(x.get_mask(), output_size, kernel_size, options));
 }
 
@@ -131,10 +142,10 @@ MaskedTensor triu(const MaskedTensor& x, std::int64_t diagonal) {
   return with_zeros(x, [&](const Tensor& t) { return ops::triu(t, diagonal); });
 }
 
-Tensor nonzero(const MaskedTensor& x) { return ops::nonzero(x.detach().to_tensor(0)); }
+Tensor nonzero(const MaskedTensor& x) { return ops::nonzero(zero_filled("nonzero", x.detach())); }
 
 std::vector<Tensor> nonzero_tuple(const MaskedTensor& x) {
-  return ops::nonzero_tuple(x.detach().to_tensor(0));
+  return ops::nonzero_tuple(zero_filled("nonzero", x.detach()));
 }
 
 }  // namespace loup::masked

@@ -74,9 +74,14 @@ void check_elements_once(const char* operation, const Tensor& x) {
 
 }  // namespace
 
-void prepare_in_place(const char* operation, Tensor& x, const autograd::Inputs& others) {
+void check_in_place(const char* operation, const Tensor& x, const autograd::Inputs& others) {
   if (autograd::is_recording()) check_recorded_change(operation, x, others);
   check_elements_once(operation, x);
+  x.check_writable(operation);
+}
+
+void prepare_in_place(const char* operation, Tensor& x, const autograd::Inputs& others) {
+  check_in_place(operation, x, others);
   const bool was_behind = x.is_behind();
   x.prepare_write(operation);
   // An unrecorded change through this very handle is meant to leave its record as it is.

@@ -7,14 +7,18 @@
 
 namespace loup::ops {
 
-/// Called before the elements of `x` are replaced by something computed from them and `others`, and
-/// before views of x are made for that; counts the change.
+/// Whether the elements of `x` may be replaced by something computed from them and `others`.
 ///
 /// ValueError when x is read-only, or repeats elements or may do so. While recording, StateError
 /// when x is a leaf that requires grad or a view of one, when x or one of the others was changed
 /// through another tensor (autograd::check_record), and when x is to become recorded although
 /// tensors that share its memory, which would not know, exist. Leaves may be changed while nothing
 /// is recorded.
+LOUP_EXPORT void check_in_place(const char* operation, const Tensor& x,
+                                const autograd::Inputs& others = {});
+
+/// Called before they are replaced, and before views of x are made for that: checks, and counts the
+/// change.
 LOUP_EXPORT void prepare_in_place(const char* operation, Tensor& x,
                                   const autograd::Inputs& others = {});
 

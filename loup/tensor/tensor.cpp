@@ -87,11 +87,15 @@ void Tensor::set(const Dims& index, Scalar value) const {
   });
 }
 
-void Tensor::prepare_write(const char* operation) const {
+void Tensor::check_writable(const char* operation) const {
   if (!storage_.is_writable()) {
     throw ValueError("{}: expected writable memory, got a read-only tensor; clone it first",
                      operation);
   }
+}
+
+void Tensor::prepare_write(const char* operation) const {
+  check_writable(operation);
   storage_.bump_version();
 }
 

@@ -78,8 +78,9 @@ class LOUP_EXPORT Tensor {
   Array array() const { return {raw_data(), dtype_, layout_.strides}; }
   /// The same elements seen through another layout. No check: for the views of this library.
   Tensor with_layout(const Layout& layout) const { return {Unchecked{}, storage_, layout, dtype_}; }
-  /// Throws a ValueError that names `operation` when the storage is read-only; otherwise counts a
-  /// change.
+  /// Throws a ValueError that names `operation` when the storage is read-only.
+  void check_writable(const char* operation) const;
+  /// The same; otherwise counts a change.
   void prepare_write(const char* operation) const;
 
   /// True when operations on this tensor are recorded for gradients.

@@ -19,6 +19,7 @@ from loup.shm import from_file
 # Not part of the interface: for tests, or under another name.
 _private = {
     "Mapping",
+    "Poison",
     "Segment",
     "autograd_backward",
     "autograd_grad",
@@ -36,7 +37,6 @@ _private = {
     "shm_list",
     "shm_remove",
     "shm_sweep",
-    "switch_poison",
     "switch_strict_masks",
     "tensor_from_bytes",
     "tensor_from_handle",

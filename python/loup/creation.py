@@ -17,9 +17,9 @@ def ones(shape: int | Sequence[int], dtype: object = None, requires_grad: bool =
 
 
 @overload
-def zeros_like(
+def zeros_like(  # type: ignore[overload-overlap]
     input: MaskedTensor, dtype: object = None, requires_grad: bool = False
-) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+) -> MaskedTensor: ...
 @overload
 def zeros_like(input: object, dtype: object = None, requires_grad: bool = False) -> Tensor: ...
 def zeros_like(
@@ -31,9 +31,9 @@ def zeros_like(
 
 
 @overload
-def ones_like(
+def ones_like(  # type: ignore[overload-overlap]
     input: MaskedTensor, dtype: object = None, requires_grad: bool = False
-) -> MaskedTensor: ...  # type: ignore[overload-overlap]
+) -> MaskedTensor: ...
 @overload
 def ones_like(input: object, dtype: object = None, requires_grad: bool = False) -> Tensor: ...
 def ones_like(

@@ -20,8 +20,8 @@ def poison() -> Iterator[None]:
     ...     print((x * 10).sum().item(), (x * 10).get_data().tolist())
     10.0 [10.0, nan]
     """
-    previous = _loup.switch_poison(True)
+    garbage = _loup.Poison()
     try:
         yield
     finally:
-        _loup.switch_poison(previous)
+        del garbage

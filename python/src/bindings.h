@@ -90,6 +90,16 @@ void refuse_numpy_ma(const char* operation, nb::handle object);
 /// The tensor inside of a Python object; null when it is not a loup.Tensor.
 Tensor* tensor_in(nb::handle object);
 MaskedTensor* masked_tensor_in(nb::handle object);
+/// Whether it is a bool, an int or a float of Python.
+bool is_plain_number(nb::handle object);
+/// Whether it makes sense beside a tensor: a tensor, an array, a list or a tuple.
+bool is_array_like(nb::handle object);
+/// The class of loup.results with that name, for results of several parts.
+nb::handle result_class(const char* name);
+/// Whether one of them is a MaskedTensor.
+bool is_masked(std::initializer_list<nb::handle> objects);
+/// The Tensor that a method was called with; TypeError for anything else.
+Tensor& tensor_of(nb::handle self);
 
 /// Shares the elements where that is possible.
 Tensor as_tensor(const char* operation, nb::handle object);

@@ -28,14 +28,9 @@ T* instance_in(nb::handle object) {
   return nb::inst_ptr<T>(object);
 }
 
-bool is_number(nb::handle object) {
-  PyObject* const o = object.ptr();
-  return PyBool_Check(o) || PyLong_Check(o) || PyFloat_Check(o);
-}
-
 /// NumPy's float64 is a Python float too, but it says that it is double.
-bool is_plain_number(nb::handle object) {
-  return is_number(object) &&
+bool has_no_dtype(nb::handle object) {
+  return is_plain_number(object) &&
          (PyFloat_Check(object.ptr()) == 0 || PyFloat_CheckExact(object.ptr()) != 0);
 }
 
@@ -70,7 +65,7 @@ class NestedList {
     if (!is_list(object)) {
       if (depth != shape_.size()) throw_ragged();
       is_complete_ = true;
-      is_plain_ &= is_plain_number(object);
+      is_plain_ &= has_no_dtype(object);
       if (!is_plain_) refuse_numpy_ma(operation_, object);
       if (is_plain_) dtype_ = promote(dtype_, scalar_from(operation_, object).natural_dtype());
       return;
@@ -122,10 +117,10 @@ Tensor through_numpy(const char* operation, nb::handle object) {
 }
 
 Tensor convert_object(const char* operation, nb::handle object, Precision precision) {
-  if (is_number(object)) {
+  if (is_plain_number(object)) {
     const Scalar value = scalar_from(operation, object);
     const bool is_float = is_floating(value.natural_dtype());
-    if (!is_plain_number(object)) return full({}, value, DType::f64);
+    if (!has_no_dtype(object)) return full({}, value, DType::f64);
     return is_float ? full({}, value, float_of(precision)) : full({}, value);
   }
   if (masked_tensor_in(object) != nullptr) {
@@ -159,6 +154,32 @@ void refuse_numpy_ma(const char* operation, nb::handle object) {
 
 Tensor* tensor_in(nb::handle object) { return instance_in<Tensor>(object); }
 MaskedTensor* masked_tensor_in(nb::handle object) { return instance_in<MaskedTensor>(object); }
+
+bool is_plain_number(nb::handle object) {
+  PyObject* const o = object.ptr();
+  return PyBool_Check(o) || PyLong_Check(o) || PyFloat_Check(o);
+}
+
+bool is_array_like(nb::handle object) {
+  return tensor_in(object) != nullptr || masked_tensor_in(object) != nullptr ||
+         nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
+         PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+}
+
+nb::handle result_class(const char* name) {
+  return nb::object(nb::module_::import_("loup.results").attr(name)).release();
+}
+
+bool is_masked(std::initializer_list<nb::handle> objects) {
+  return std::any_of(objects.begin(), objects.end(),
+                     [](nb::handle object) { return masked_tensor_in(object) != nullptr; });
+}
+
+Tensor& tensor_of(nb::handle self) {
+  Tensor* const x = tensor_in(self);
+  if (x == nullptr) throw_type_error("self: expected a Tensor, got {}", class_name(self));
+  return *x;
+}
 
 MaskedTensor masked_from(const char* operation, nb::handle object) {
   if (const MaskedTensor* const x = masked_tensor_in(object)) return *x;

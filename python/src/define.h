@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "bindings.h"
-#include "loup/masked/masked_tensor.h"
+#include "loup/masked/moves.h"
 #include "loup/ops/functions.h"
 
 // How operators that are plain functions become Python functions and methods: signature and
@@ -50,19 +50,20 @@ void with_self(nb::handle self, const Change& change) {
   if (MaskedTensor* const x = masked_tensor_in(self)) {
     without_gil(x->size(), [&] { change(*x); });
   } else {
-    Tensor& tensor = *tensor_in(self);
+    Tensor& tensor = tensor_of(self);
     without_gil(tensor.size(), [&] { change(tensor); });
   }
 }
 
-/// Data and mask as one.
-inline nb::object joined(const Tensor& data, const Tensor& mask) {
-  return nb::cast(as_masked_tensor(data, mask));
+/// What a move made of data and mask of `x`, as one.
+inline nb::object joined_object(const MaskedTensor& x, const Tensor& data, const Tensor& mask) {
+  return nb::cast(masked::joined(x, data, mask));
 }
-inline nb::object joined(const nb::tuple& data, const nb::tuple& masks) {
+inline nb::object joined_object(const MaskedTensor& x, const nb::tuple& data,
+                                const nb::tuple& masks) {
   nb::list parts;
   for (std::size_t i = 0; i < data.size(); ++i) {
-    parts.append(joined(*tensor_in(data[i]), *tensor_in(masks[i])));
+    parts.append(joined_object(x, *tensor_in(data[i]), *tensor_in(masks[i])));
   }
   return nb::tuple(parts);
 }
@@ -75,7 +76,7 @@ auto alike(const F& f, Result (F::* /*call*/)(nb::handle, Args...) const) {
     if (x == nullptr) return nb::cast(f(input, args...));
     const nb::object data = nb::cast(x->get_data());
     const nb::object mask = nb::cast(x->get_mask());
-    return joined(f(data, args...), f(mask, args...));
+    return joined_object(*x, f(data, args...), f(mask, args...));
   };
 }
 

@@ -24,16 +24,8 @@ using ops::Unary;
 
 namespace {
 
-bool is_number(nb::handle object) {
-  return PyBool_Check(object.ptr()) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
-}
-
 /// Things that make sense beside a tensor; for others Python asks the other operand.
-bool is_operand(nb::handle object) {
-  return is_number(object) || tensor_in(object) != nullptr || masked_tensor_in(object) != nullptr ||
-         nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
-         PyList_Check(object.ptr());
-}
+bool is_operand(nb::handle object) { return is_plain_number(object) || is_array_like(object); }
 
 std::int64_t work_of(const Operand& x, const Operand& y) {
   const auto size = [](const Operand& operand) {
@@ -163,7 +155,7 @@ nb::object call_masked_binary(const Binary& op, nb::handle input, nb::handle oth
 }
 
 nb::object call_binary(const Binary& op, nb::handle input, nb::handle other, nb::handle option) {
-  if (masked_tensor_in(input) != nullptr || masked_tensor_in(other) != nullptr) {
+  if (is_masked({input, other})) {
     return call_masked_binary(op, input, other, option);
   }
   const Operand x = operand_from(op.name, input);
@@ -180,7 +172,7 @@ nb::object call_binary_in_place(const Binary& op, nb::handle self, nb::handle ot
     without_gil(x->size(), [&] { masked::apply_binary_(*call.op, *x, y); });
   } else {
     const BinaryCall call = with_option(op, operand_from(op.name, other), option);
-    Tensor& tensor = *tensor_in(self);
+    Tensor& tensor = tensor_of(self);
     without_gil(tensor.size(), [&] { call.op->in_place(tensor, call.y); });
   }
   return nb::borrow(self);
@@ -264,7 +256,7 @@ void define_unary_symbols() {
 }  // namespace
 
 Operand operand_from(const char* operation, nb::handle object) {
-  if (is_number(object)) return scalar_from(operation, object);
+  if (is_plain_number(object)) return scalar_from(operation, object);
   if (const Tensor* const tensor = tensor_in(object)) return *tensor;
   return as_tensor(operation, object);
 }

@@ -11,10 +11,6 @@ using masked::MaskedOperand;
 
 namespace {
 
-bool is_number(nb::handle object) {
-  return PyBool_Check(object.ptr()) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
-}
-
 /// Work is worth a word with the interpreter where the larger of the two sides is large.
 std::int64_t work(const Tensor& x, const Tensor& index) { return std::max(x.size(), index.size()); }
 
@@ -31,10 +27,6 @@ void define_take(nb::module_& m, const char* name, Take take) {
       "dim"_a, "index"_a);
 }
 
-bool is_masked(nb::handle x, nb::handle y) {
-  return masked_tensor_in(x) != nullptr || masked_tensor_in(y) != nullptr;
-}
-
 /// Elements that are put or added at places: the operator, in place, and both for masked tensors.
 struct Change {
   const char* name;
@@ -47,7 +39,7 @@ struct Change {
   nb::object call(nb::handle input, nb::handle dim, nb::handle index, nb::handle source) const {
     const TensorArgument indices(name, index);
     const std::int64_t along = integer_from(name, dim);
-    if (is_masked(input, source)) {
+    if (is_masked({input, source})) {
       const MaskedTensor x = masked_from(name, input);
       const MaskedOperand from = masked_operand_from(name, source);
       return nb::cast(without_gil(work(x.get_data(), *indices),
@@ -67,7 +59,7 @@ struct Change {
       return without_gil(x->size(), [&] { masked_in_place(*x, along, *indices, from); });
     }
     const TensorArgument from(in_place_name, source);
-    Tensor& x = *tensor_in(self);
+    Tensor& x = tensor_of(self);
     without_gil(from->size(), [&] { plain_in_place(x, along, *indices, *from); });
   }
 };
@@ -99,7 +91,7 @@ void define_scatter(nb::module_& m) {
   define(
       m, "scatter",
       [](nb::handle input, nb::handle dim, nb::handle index, nb::handle source) {
-        if (!is_number(source) || masked_tensor_in(input) != nullptr) {
+        if (!is_plain_number(source) || masked_tensor_in(input) != nullptr) {
           return scatter.call(input, dim, index, source);
         }
         const TensorArgument x("scatter", input);
@@ -111,11 +103,11 @@ void define_scatter(nb::module_& m) {
   define_in_place(
       "scatter",
       [](nb::handle self, nb::handle dim, nb::handle index, nb::handle source) {
-        if (!is_number(source) || masked_tensor_in(self) != nullptr) {
+        if (!is_plain_number(source) || masked_tensor_in(self) != nullptr) {
           return scatter.change(self, dim, index, source);
         }
         const TensorArgument indices("scatter_", index);
-        ops::scatter_(*tensor_in(self), integer_from("scatter_", dim), *indices,
+        ops::scatter_(tensor_of(self), integer_from("scatter_", dim), *indices,
                       scalar_from("scatter_", source));
       },
       "dim"_a, "index"_a, "src"_a);
@@ -126,7 +118,7 @@ nb::object index_add(nb::handle input, nb::handle dim, nb::handle index, nb::han
   const TensorArgument indices("index_add", index);
   const std::int64_t along = integer_from("index_add", dim);
   const Scalar factor = scalar_from("index_add", alpha);
-  if (is_masked(input, source)) {
+  if (is_masked({input, source})) {
     const MaskedTensor x = masked_from("index_add", input);
     const MaskedOperand from = masked_operand_from("index_add", source);
     return nb::cast(
@@ -148,7 +140,7 @@ void index_add_in_place(nb::handle self, nb::handle dim, nb::handle index, nb::h
     return without_gil(x->size(), [&] { masked::index_add_(*x, along, *indices, from, factor); });
   }
   const TensorArgument from("index_add_", source);
-  Tensor& x = *tensor_in(self);
+  Tensor& x = tensor_of(self);
   without_gil(from->size(), [&] { ops::index_add_(x, along, *indices, *from, factor); });
 }
 

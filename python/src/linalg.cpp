@@ -23,7 +23,7 @@ struct Product {
 constexpr Product matmul{"matmul", ops::matmul, masked::matmul};
 
 nb::object multiply(const Product& product, nb::handle left, nb::handle right) {
-  if (masked_tensor_in(left) != nullptr || masked_tensor_in(right) != nullptr) {
+  if (is_masked({left, right})) {
     const MaskedOperand a = masked_operand_from(product.name, left);
     const MaskedOperand b = masked_operand_from(product.name, right);
     return nb::cast(without_gil(worth_it, [&] { return product.masked(a, b); }));
@@ -39,18 +39,11 @@ void define_product(nb::module_& m, const Product& product, const char* other) {
       nb::arg(other));
 }
 
-/// Things that make sense beside a tensor; for others Python asks the other operand.
-bool is_operand(nb::handle object) {
-  return tensor_in(object) != nullptr || masked_tensor_in(object) != nullptr ||
-         nb::hasattr(object, "__array__") || nb::hasattr(object, "__dlpack__") ||
-         PyList_Check(object.ptr());
-}
-
 template <class Class>
 void define_symbol() {
   auto type = nb::borrow<nb::class_<Class>>(nb::type<Class>());
   const auto call = [](nb::handle a, nb::handle b, nb::handle other) -> nb::object {
-    if (!is_operand(other)) return nb::borrow(Py_NotImplemented);
+    if (!is_array_like(other)) return nb::borrow(Py_NotImplemented);
     return multiply(matmul, a, b);
   };
   const auto signature = [](const char* name) {
@@ -65,8 +58,7 @@ void define_symbol() {
 }
 
 nb::object linear(nb::handle input, nb::handle weight, nb::handle bias) {
-  if (masked_tensor_in(input) != nullptr || masked_tensor_in(weight) != nullptr ||
-      masked_tensor_in(bias) != nullptr) {
+  if (is_masked({input, weight, bias})) {
     const MaskedOperand x = masked_operand_from("linear", input);
     const MaskedOperand w = masked_operand_from("linear", weight);
     std::optional<MaskedOperand> b;

@@ -16,11 +16,13 @@ namespace {
 Tensor output_mask(const std::string& name, nb::handle input, nb::handle dim, nb::handle keepdim,
                    nb::handle mask, nb::handle other, nb::handle input_mask,
                    nb::handle other_mask) {
-  const TensorArgument x("output_mask", input);
-  const MaskQuery query{.x = *x,
+  const MaskedTensor x = masked_from("output_mask", input);
+  const MaskQuery query{.x = x.get_data(),
                         .dims = dims_from("output_mask", dim),
                         .keepdim = flag_from("output_mask", "keepdim", keepdim),
-                        .mask = optional_tensor("output_mask", mask),
+                        .mask = combined_mask("output_mask", input, mask),
+                        .input = input,
+                        .given_mask = mask,
                         .other = other,
                         .input_mask = input_mask,
                         .other_mask = other_mask};

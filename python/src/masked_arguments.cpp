@@ -1,3 +1,4 @@
+#include "loup/masked/masks.h"
 #include "masked_define.h"
 
 namespace loup::python {
@@ -42,6 +43,12 @@ double real_from(const char* operation, const char* argument, nb::handle object)
 std::optional<Tensor> optional_tensor(const char* operation, nb::handle object) {
   if (object.is_none()) return std::nullopt;
   return as_tensor(operation, object);
+}
+
+std::optional<Tensor> combined_mask(const char* operation, nb::handle operand, nb::handle mask) {
+  const std::optional<Tensor> given = optional_tensor(operation, mask);
+  const MaskedTensor* const x = masked_tensor_in(operand);
+  return x == nullptr ? given : masked::combined_mask(operation, *x, given);
 }
 
 std::int64_t MaskQuery::dim(const char* operation) const {

@@ -31,14 +31,18 @@ bool is_number(nb::handle object);
 double real_from(const char* operation, const char* argument, nb::handle object);
 /// None means absent.
 std::optional<Tensor> optional_tensor(const char* operation, nb::handle object);
+/// The mask of an operand that may be a MaskedTensor, ANDed with another one, which may be None.
+std::optional<Tensor> combined_mask(const char* operation, nb::handle operand, nb::handle mask);
 
 /// What output_mask() was asked, converted.
 struct MaskQuery {
-  const Tensor& x;
+  Tensor x;
   Dims dims;
   bool keepdim;
-  std::optional<Tensor> mask;
+  std::optional<Tensor> mask;  // of x itself, and the one that was given
   // Of operators with two operands.
+  nb::handle input;
+  nb::handle given_mask;
   nb::handle other;
   nb::handle input_mask;
   nb::handle other_mask;

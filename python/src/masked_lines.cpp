@@ -130,13 +130,14 @@ Tensor mask_of(const masked::NormDivision& op, const MaskQuery& query) {
   return op.output_mask(query.x, query.dims, {.mask = query.mask, .dtype = {}});
 }
 Tensor mask_of(const masked::LogAddExp& op, const MaskQuery& query) {
-  const TensorArgument y("output_mask", query.other);
-  const auto mask_from = [&](nb::handle own) {
-    return query.mask ? query.mask : optional_tensor(op.name, own);
+  const MaskedTensor y = masked_from("output_mask", query.other);
+  const auto mask_from = [&](nb::handle operand, nb::handle own) {
+    return combined_mask("output_mask", operand,
+                         query.given_mask.is_none() ? own : query.given_mask);
   };
-  return op.output_mask(query.x, *y,
-                        {.input_mask = mask_from(query.input_mask),
-                         .other_mask = mask_from(query.other_mask),
+  return op.output_mask(query.x, y.get_data(),
+                        {.input_mask = mask_from(query.input, query.input_mask),
+                         .other_mask = mask_from(query.other, query.other_mask),
                          .dtype = {}});
 }
 

@@ -42,10 +42,7 @@ struct Places {
 
 /// (hist, bin_edges), with names.
 nb::object named(const masked::BinCounts& counts) {
-  static const nb::handle type =
-      nb::module_::import_("collections")
-          .attr("namedtuple")("Histogram", nb::make_tuple("hist", "bin_edges"))
-          .release();
+  static const nb::handle type = result_class("Histogram");
   return type(counts.counts, counts.edges);
 }
 

@@ -163,7 +163,11 @@ void define_masked(const MaskedScopes& scopes, const masked::PairReduction& op) 
         const masked::PairOptions options{.mask = call.mask_copy(), .keepdim = call.keepdim};
         return with_input(
             op.name, input, [&](const auto& x) { return op(x, call.dims, options); },
-            [](const auto& pair) -> nb::object { return nb::make_tuple(pair.first, pair.second); });
+            [&op](const auto& pair) -> nb::object {
+              static const nb::handle extreme = result_class("ValuesIndices");
+              static const nb::handle both = result_class("MinMax");
+              return (op.takes_one_dim ? extreme : both)(pair.first, pair.second);
+            });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "keepdim"_a.none() = absent(),
       "mask"_a.none() = nb::none(), "axis"_a.none() = absent(), "keepdims"_a.none() = absent());

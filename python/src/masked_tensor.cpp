@@ -309,8 +309,9 @@ void bind_masked_tensor(nb::module_& m) {
   bind_masks_from_data(m);
   m.def("switch_strict_masks", masked::switch_strict_masks, "is_strict"_a,
         "Whether operators of this thread want equal masks from now on; returns what it was.");
-  m.def("switch_poison", masked::switch_poison, "is_on"_a,
-        "Whether operators read garbage where a mask is False; returns what it was.");
+  nb::class_<masked::Poison>(m, "Poison",
+                             "While one exists, operators read garbage where a mask is False.")
+      .def(nb::init<>());
 }
 
 }  // namespace loup::python

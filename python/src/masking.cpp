@@ -22,23 +22,22 @@ nb::object masked_select(nb::handle input, nb::handle mask) {
 
 nb::object masked_fill(nb::handle input, nb::handle mask, nb::handle value) {
   const TensorArgument chosen("masked_fill", mask);
+  const ops::Operand number = operand_from("masked_fill", value);
   if (const MaskedTensor* const x = masked_tensor_in(input)) {
-    const Scalar fill = scalar_from("masked_fill", value);
-    return nb::cast(without_gil(x->size(), [&] { return masked::masked_fill(*x, *chosen, fill); }));
+    return nb::cast(
+        without_gil(x->size(), [&] { return masked::masked_fill(*x, *chosen, number); }));
   }
   const TensorArgument x("masked_fill", input);
-  const ops::Operand number = operand_from("masked_fill", value);
   return nb::cast(without_gil(x->size(), [&] { return ops::masked_fill(*x, *chosen, number); }));
 }
 
 void masked_fill_in_place(nb::handle self, nb::handle mask, nb::handle value) {
   const TensorArgument chosen("masked_fill_", mask);
-  if (MaskedTensor* const x = masked_tensor_in(self)) {
-    const Scalar fill = scalar_from("masked_fill_", value);
-    return without_gil(x->size(), [&] { masked::masked_fill_(*x, *chosen, fill); });
-  }
-  Tensor& x = *tensor_in(self);
   const ops::Operand number = operand_from("masked_fill_", value);
+  if (MaskedTensor* const x = masked_tensor_in(self)) {
+    return without_gil(x->size(), [&] { masked::masked_fill_(*x, *chosen, number); });
+  }
+  Tensor& x = tensor_of(self);
   without_gil(x.size(), [&] { ops::masked_fill_(x, *chosen, number); });
 }
 

@@ -20,7 +20,7 @@ using masked::MaskedOperand;
 template <class Plain, class Masked>
 nb::object with_target(const char* name, nb::handle input, nb::handle target, const Plain& plain,
                        const Masked& masked) {
-  if (masked_tensor_in(input) != nullptr || masked_tensor_in(target) != nullptr) {
+  if (is_masked({input, target})) {
     const MaskedOperand x = masked_operand_from(name, input);
     const MaskedOperand y = masked_operand_from(name, target);
     return nb::cast(without_gil(worth_it, [&] { return masked(x, y); }));

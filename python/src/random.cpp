@@ -120,10 +120,6 @@ void define_like(nb::module_& m, const char* name) {
       "generator"_a.none() = nb::none());
 }
 
-bool is_plain_number(nb::handle object) {
-  return PyFloat_Check(object.ptr()) != 0 || PyLong_Check(object.ptr()) != 0;
-}
-
 Tensor normal(nb::handle mean, nb::handle std, nb::handle size, nb::handle dtype,
               bool requires_grad, nb::handle generator) {
   const ops::RandomOptions options = options_from("normal", dtype, generator);

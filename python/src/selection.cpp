@@ -15,11 +15,6 @@ using masked::MaskedOperand;
 
 namespace {
 
-bool is_masked(std::initializer_list<nb::handle> objects) {
-  return std::any_of(objects.begin(), objects.end(),
-                     [](nb::handle object) { return masked_tensor_in(object) != nullptr; });
-}
-
 nb::object where(nb::handle condition, nb::handle input, nb::handle other) {
   const TensorArgument chooses("where", condition);
   const MaskedOperand x = masked_operand_from("where", input);
@@ -62,7 +57,7 @@ void clamp_in_place(nb::handle self, nb::handle low, nb::handle high) {
     const auto max = bound_from(high);
     without_gil(x->size(), [&] { masked::clamp_(*x, min, max); });
   } else {
-    Tensor& tensor = *tensor_in(self);
+    Tensor& tensor = tensor_of(self);
     const auto min = plain_bound_from(low);
     const auto max = plain_bound_from(high);
     without_gil(tensor.size(), [&] { ops::clamp_(tensor, min, max); });
@@ -86,7 +81,7 @@ void lerp_in_place(nb::handle self, nb::handle end, nb::handle weight) {
     const MaskedOperand w = masked_operand_from("lerp_", weight);
     without_gil(x->size(), [&] { masked::lerp_(*x, y, w); });
   } else {
-    Tensor& tensor = *tensor_in(self);
+    Tensor& tensor = tensor_of(self);
     const ops::Operand y = operand_from("lerp_", end);
     const ops::Operand w = operand_from("lerp_", weight);
     without_gil(tensor.size(), [&] { ops::lerp_(tensor, y, w); });

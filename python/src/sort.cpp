@@ -13,10 +13,7 @@ namespace {
 /// (values, indices), with names.
 template <class Sorted>
 nb::object named(const Sorted& sorted) {
-  static const nb::handle type =
-      nb::module_::import_("collections")
-          .attr("namedtuple")("Sorted", nb::make_tuple("values", "indices"))
-          .release();
+  static const nb::handle type = result_class("ValuesIndices");
   return type(sorted.values, sorted.indices);
 }
 

@@ -1,5 +1,3 @@
-#include "loup/masked/elementwise.h"
-
 #include <limits>
 #include <thread>
 
@@ -7,7 +5,9 @@
 
 #include "loup/autograd/backward.h"
 #include "loup/masked/from_data.h"
+#include "loup/masked/operators.h"
 #include "loup/masked/ops.h"
+#include "loup/masked/order.h"
 #include "loup/ops/select.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
@@ -35,6 +35,33 @@ TEST(MaskedElementwise, OperatorsOfTensorsTakeMaskedOnes) {
   EXPECT_EQ(counted(1 - sample()), (std::vector<float>{0, -7, -2}));
   EXPECT_EQ(counted(-(sample() * sample())), (std::vector<float>{-1, -7, -9}));
   EXPECT_EQ(counted(tensor({2.0F, 2.0F, 2.0F}) + sample()), (std::vector<float>{3, -7, 5}));
+}
+
+TEST(MaskedElementwise, EveryOperatorOfTheLanguageTakesMaskedTensors) {
+  const auto flags = [](const MaskedTensor& x) { return elements<bool>(x.to_tensor(false)); };
+  using Flags = std::vector<bool>;
+  EXPECT_EQ(flags(sample() == sample()), (Flags{true, false, true}));
+  EXPECT_EQ(flags(sample() != 1), (Flags{false, false, true}));
+  EXPECT_EQ(flags(1 == sample()), (Flags{true, false, false}));
+  EXPECT_EQ(flags(sample() < tensor({2.0F})), (Flags{true, false, false}));
+  EXPECT_EQ(flags(1 <= sample()), (Flags{true, false, true}));
+  EXPECT_EQ(flags(sample() > 1), (Flags{false, false, true}));
+  EXPECT_EQ(flags(!(sample() >= 3)), (Flags{true, false, false}));
+  EXPECT_EQ(counted(sample() % 2), (std::vector<float>{1, -7, 1}));
+  const MaskedTensor bits(tensor({6, 5}), tensor({true, false}));
+  const auto numbers = [](const MaskedTensor& x) { return elements<int>(x.to_tensor(-7)); };
+  EXPECT_EQ(numbers(bits & 3), (std::vector<int>{2, -7}));
+  EXPECT_EQ(numbers(1 | bits), (std::vector<int>{7, -7}));
+  EXPECT_EQ(numbers(bits ^ bits), (std::vector<int>{0, -7}));
+  EXPECT_EQ(numbers(~bits), (std::vector<int>{-7, -7}));
+}
+
+TEST(MaskedElementwise, ClosenessLooksAtWhatCountsInBoth) {
+  const MaskedTensor other(tensor({1.0F, 5.0F, 9.0F}), tensor({true, true, false}));
+  EXPECT_TRUE(allclose(sample(), other));
+  EXPECT_FALSE(allclose(sample(), 1));
+  EXPECT_EQ(elements<bool>(isclose(sample(), other).get_mask()),
+            (std::vector<bool>{true, false, false}));
 }
 
 TEST(MaskedElementwise, ResultsCountWhereAllOperandsDo) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "loup/autograd/backward.h"
-#include "loup/masked/elementwise.h"
+#include "loup/masked/operators.h"
 #include "loup/masked/ops.h"
 #include "loup/ops/copy.h"
 #include "loup/ops/masking.h"

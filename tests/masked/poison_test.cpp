@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "loup/autograd/backward.h"
+#include "loup/masked/operators.h"
 #include "loup/masked/ops.h"
 #include "loup/masked/products.h"
 #include "loup/ops/copy.h"

@@ -112,15 +112,6 @@ def test_views_write_through() -> None:
     assert x.tolist() == [[2.0, 8.0, None], [None, None, 6.0]]
 
 
-def test_nothing_is_written_where_the_mask_repeats() -> None:
-    x = loup.as_masked_tensor(loup.zeros((2, 3)), loup.tensor([[True], [False]]).expand(2, 3))
-    with pytest.raises(
-        ValueError, match=r"setitem: expected a tensor that holds each element once"
-    ):
-        x[1, 1] = 3.0
-    assert x.get_data().tolist() == [[0.0] * 3] * 2
-
-
 def test_setitem_in_a_recorded_tensor_keeps_the_record() -> None:
     x = loup.MaskedTensor([1.0, 2.0, 3.0], [True, False, True], requires_grad=True)
     y = x * 2

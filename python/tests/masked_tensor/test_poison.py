@@ -1,6 +1,7 @@
 """loup.debug.poison(): operators see garbage where a mask is False, and give the same results."""
 
 import threading
+from contextlib import ExitStack, nullcontext
 
 import numpy as np
 import pytest
@@ -70,13 +71,10 @@ def test_gradients_do_not_see_it(name: str) -> None:
     gradients = []
     for is_on in (False, True):
         x = loup.tensor(values, requires_grad=True)
-        previous = loup._loup.switch_poison(is_on)
-        try:
+        with loup.debug.poison() if is_on else nullcontext():
             result = call(name, x, mask=mask)
             first = result[0] if isinstance(result, tuple) else result
             first.backward(loup.ones(first.shape, dtype="float64"))
-        finally:
-            loup._loup.switch_poison(previous)
         gradients.append(x.grad.numpy())
     assert gradients[0].tobytes() == gradients[1].tobytes()
     assert not gradients[0][~mask].any()
@@ -121,6 +119,53 @@ def test_other_operators_do_not_see_it() -> None:
     expected = results()
     with loup.debug.poison():
         assert_same(results(), expected)
+
+
+CLASSES = [0, 3, 1, 2]
+GARBAGE_SHOWS = {
+    "isclose": lambda x, y: x.isclose(x),
+    "bucketize": lambda x, y: loup.bucketize(x, loup.tensor([0.0, 5.0, 10.0])),
+    "scatter": lambda x, y: loup.scatter(y, 1, loup.zeros((4, 6), dtype="int64"), x),
+    "copy_": lambda x, y: loup.zeros_like(x).copy_(x),
+}
+NOTHING_SHOWS = {
+    "layer_norm": lambda x, y: loup.layer_norm(x, 6),
+    "mse_loss": lambda x, y: loup.mse_loss(x, y),
+    "l1_loss": lambda x, y: loup.l1_loss(x, y, reduction="none"),
+    "cross_entropy": lambda x, y: loup.cross_entropy(x, loup.tensor(CLASSES)),
+    "scatter_add": lambda x, y: loup.scatter_add(y, 1, loup.zeros((4, 6), dtype="int64"), x),
+    "index_add": lambda x, y: loup.index_add(y, 0, loup.tensor([0, 1, 1, 3]), x),
+    "col2im": lambda x, y: loup.col2im(x, (3, 4), (2, 2)),
+    "argsort": lambda x, y: x.argsort(1),
+    "unique": lambda x, y: loup.unique(x),
+    "nonzero": lambda x, y: loup.nonzero(x),
+    "equal": lambda x, y: loup.tensor(loup.equal(x, x.clone())),
+    "multinomial": lambda x, y: loup.multinomial(x.abs() + 1, 2, generator=loup.Generator(3)),
+}
+
+
+@pytest.mark.parametrize("name", [*GARBAGE_SHOWS, *NOTHING_SHOWS])
+def test_functions_give_the_same_results(name: str) -> None:
+    values, mask = data("float32")
+    x = loup.masked_tensor(values, mask)
+    y = loup.masked_tensor(values[::-1].copy(), mask[::-1].copy())
+    f = (GARBAGE_SHOWS | NOTHING_SHOWS)[name]
+    expected = f(x, y)
+    with loup.debug.poison():
+        result = f(x, y)
+    assert_same(result, expected)
+    if name in GARBAGE_SHOWS:  # so it was there to be seen
+        assert result.get_data().numpy().tobytes() != expected.get_data().numpy().tobytes()
+
+
+def test_contexts_may_overlap() -> None:
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(loup.debug.poison())
+        second.enter_context(loup.debug.poison())
+        first.close()
+        assert is_on()
+        second.close()
+    assert not is_on()
 
 
 def is_on() -> bool:

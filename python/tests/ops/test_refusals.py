@@ -236,7 +236,7 @@ def test_floats_have_quotients_by_zero() -> None:
     assert (X // 0).tolist() == [float("inf")] * 2
 
 
-@pytest.mark.parametrize("other", [None, "a", (1, 2), {}, object()], ids=repr)
+@pytest.mark.parametrize("other", [None, "a", {}, object()], ids=repr)
 def test_python_operators_leave_what_they_do_not_know_to_python(other: object) -> None:
     with pytest.raises(TypeError, match="unsupported operand type"):
         X + other

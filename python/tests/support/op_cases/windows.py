@@ -26,7 +26,7 @@ def places(size: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair
 def im2col(x: np.ndarray, *options: Pair) -> np.ndarray:
     """The columns of images (…, C, H, W): one element after the other."""
     where = places(x.shape[-2:], *options)
-    flat = x.reshape(*x.shape[:-2], -1)
+    flat = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
     columns = np.where(where >= 0, flat[..., np.maximum(where, 0)], np.zeros((), x.dtype))
     return columns.reshape(*x.shape[:-3], x.shape[-3] * where.shape[0], where.shape[1])
 
@@ -34,7 +34,7 @@ def im2col(x: np.ndarray, *options: Pair) -> np.ndarray:
 def col2im(x: np.ndarray, size: Pair, *options: Pair) -> np.ndarray:
     """Images of a size, from columns: one element after the other."""
     where = places(size, *options)
-    columns = x.reshape(*x.shape[:-2], -1, *where.shape)
+    columns = x.reshape(*x.shape[:-2], x.shape[-2] // where.shape[0], *where.shape)
     result = np.zeros((*columns.shape[:-2], size[0] * size[1]), x.dtype)
     for i, j in np.ndindex(*where.shape):
         if where[i, j] >= 0:
