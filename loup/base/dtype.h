@@ -90,8 +90,17 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
   __builtin_unreachable();
 }
 
+/// A double that halves round to as `value` itself: where doubles have gaps, bits that they do not
+/// have are gathered in the last one.
+inline double double_for_half(std::int64_t value) {
+  constexpr std::int64_t limit = std::int64_t{1} << 53;
+  constexpr std::int64_t rest = (1 << 12) - 1;
+  if (value <= -limit || value >= limit) value = (value | ((value & rest) + rest)) & ~rest;
+  return static_cast<double>(value);
+}
+
 /// Converts an element as `Tensor::to` does: floats to ints truncate, saturate at int64 and wrap to
-/// narrower ints, NaN gives 0; ints wrap; anything but 0 is true.
+/// narrower ints, NaN gives 0; ints wrap; anything but 0 is true. Rounds once, to the nearest.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -101,7 +110,11 @@ To convert(From value) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From{};
   } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
-    return To(static_cast<float>(value));
+    if constexpr (std::is_integral_v<From>) {
+      return To(double_for_half(value));
+    } else {
+      return To(value);
+    }
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // A cast outside the range of int64 is undefined in C++: saturate first, then wrap as ints do.
     constexpr From limit = static_cast<From>(0x1p63);

@@ -6,12 +6,21 @@
 
 namespace loup {
 
-/// IEEE binary16, for storage: computed with as float. Rounds to nearest, ties to even.
+/// A float that halves round to as `value` itself: 16 significant bits, the last one set when there
+/// was more. So many are exact also in subnormal floats, as far as halves reach.
+inline float float_for_half(double value) {
+  constexpr std::uint64_t rest = (std::uint64_t{1} << 37U) - 1U;
+  const auto word = std::bit_cast<std::uint64_t>(value);
+  return static_cast<float>(std::bit_cast<double>((word | ((word & rest) + rest)) & ~rest));
+}
+
+/// IEEE binary16, for storage: computed with as float. Rounds once, to nearest and ties to even.
 struct Float16 {
   std::uint16_t bits = 0;
 
   Float16() = default;
   explicit Float16(float value) : bits(encode(value)) {}
+  explicit Float16(double value) : Float16(float_for_half(value)) {}
   explicit operator float() const {
     const std::uint32_t sign = (bits & 0x8000U) << 16U;
     const std::uint32_t exponent = (bits >> 10U) & 0x1FU;
@@ -44,12 +53,14 @@ struct Float16 {
   }
 };
 
-/// The upper half of a float, for storage: computed with as float. Rounds to nearest, ties to even.
+/// The upper half of a float, for storage: computed with as float. Rounds once, to nearest and ties
+/// to even.
 struct BFloat16 {
   std::uint16_t bits = 0;
 
   BFloat16() = default;
   explicit BFloat16(float value) : bits(encode(value)) {}
+  explicit BFloat16(double value) : BFloat16(float_for_half(value)) {}
   explicit operator float() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
   }

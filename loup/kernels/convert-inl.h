@@ -177,6 +177,51 @@ HWY_INLINE bool change(D d, V v, hn::Vec<D>& result) {
   }
 }
 
+// --- change to floats for half types ---
+
+/// Whether floats on the way from one type to the other would be rounded, and once more then.
+/// (Integers that no float is are infinite as float16.)
+template <class To, class From>
+inline constexpr bool rounds_twice =
+    is_half<To> &&
+    (std::is_same_v<From, double> ||
+     (std::is_same_v<To, BFloat16> && std::is_integral_v<From> && sizeof(From) >= 4));
+
+// `change_for_half(d, v, result)` gives floats that halves round to as the elements of v: bits that
+// do not fit are gathered in the last one. False when that is not right for all lanes.
+
+/// As float_for_half().
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, double>()>* = nullptr>
+HWY_INLINE bool change_for_half(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<double, D> dd;
+  const hn::Rebind<std::uint64_t, D> du;
+  const auto rest = hn::Set(du, (std::uint64_t{1} << 37U) - 1U);
+  const auto word = hn::BitCast(du, v);
+  const auto last = hn::Add(hn::And(word, rest), rest);
+  result = hn::DemoteTo(d, hn::BitCast(dd, hn::AndNot(rest, hn::Or(word, last))));
+  return true;
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, std::int64_t>()>* = nullptr>
+HWY_INLINE bool change_for_half(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<double, D> dd;
+  hn::Vec<decltype(dd)> wide;
+  change(dd, v, wide);
+  change_for_half(d, wide, result);
+  return are_within(dd, wide, 0x1p53);
+}
+
+template <class D, class V, hwy::EnableIf<hwy::IsSame<hn::TFromV<V>, std::int32_t>()>* = nullptr>
+HWY_INLINE bool change_for_half(D d, V v, hn::Vec<D>& result) {
+  const hn::Rebind<std::int32_t, D> di;
+  const auto rest = hn::Set(di, 0xFF);
+  const auto last = hn::Add(hn::And(v, rest), rest);
+  const auto is_exact = hn::Lt(hn::Abs(v), hn::Set(di, 1 << 24));
+  const auto odd = hn::AndNot(rest, hn::Or(v, last));
+  result = hn::ConvertTo(d, hn::IfThenElse(is_exact, v, odd));
+  return true;
+}
+
 // --- store ---
 
 template <class D>

@@ -29,7 +29,12 @@ HWY_INLINE bool convert_vector(To* to, const From* from) {
   } else {
     const hn::Rebind<Widened<To>, decltype(d_from)> d_to;
     hn::Vec<decltype(d_to)> result;
-    const bool is_right = change(d_to, v, result);
+    bool is_right = false;
+    if constexpr (rounds_twice<To, From>) {
+      is_right = change_for_half(d_to, v, result);
+    } else {
+      is_right = change(d_to, v, result);
+    }
     store_narrowed(d_to, result, to);
     return is_right;
   }

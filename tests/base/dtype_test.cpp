@@ -132,6 +132,22 @@ TEST(Convert, MakesOneOfTrue) {
   EXPECT_EQ(static_cast<float>(convert<BFloat16>(true)), 1.0F);
 }
 
+TEST(Convert, RoundsDoublesToHalvesOnce) {
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(1 + 0x1p-8 + 0x1p-40)), 1.0078125F);
+  EXPECT_EQ(static_cast<float>(convert<Float16>(1 + 0x1p-11 + 0x1p-40)), 1 + 0x1p-10F);
+}
+
+TEST(Convert, RoundsIntegersToHalvesOnce) {
+  const std::int64_t middle = (std::int64_t{1} << 60) + (std::int64_t{1} << 52);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(middle)), 0x1p60F);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(middle + 1)), 0x1p60F + 0x1p53F);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(-middle - 1)), -0x1p60F - 0x1p53F);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>((1 << 30) + (1 << 22) + 1)), 0x1p30F + 0x1p23F);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(INT64_MAX)), 0x1p63F);
+  EXPECT_EQ(static_cast<float>(convert<BFloat16>(INT64_MIN)), -0x1p63F);
+  EXPECT_EQ(static_cast<float>(convert<Float16>(std::int64_t{2049})), 2048.0F);
+}
+
 TEST(Convert, GoesFromHalfToHalf) {
   EXPECT_EQ(static_cast<float>(convert<BFloat16>(Float16(1.5F))), 1.5F);
   EXPECT_TRUE(std::isinf(static_cast<float>(convert<Float16>(BFloat16(1e30F)))));

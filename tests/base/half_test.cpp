@@ -87,6 +87,44 @@ TYPED_TEST(EveryHalf, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
+TYPED_TEST(EveryHalf, RoundsDoublesOnce) {
+  for (std::uint32_t bits = 0; bits + 1 < this->infinity; ++bits) {
+    const double middle = (this->value(bits) + this->value(bits + 1)) / 2;
+    ASSERT_EQ(TypeParam(middle).bits, bits + (bits & 1U)) << bits;
+    // No float lies between these and the middle.
+    ASSERT_EQ(TypeParam(std::nextafter(middle, 0.0)).bits, bits);
+    ASSERT_EQ(TypeParam(std::nextafter(middle, INFINITY)).bits, bits + 1);
+    ASSERT_EQ(TypeParam(-std::nextafter(middle, INFINITY)).bits, 0x8000U | (bits + 1)) << bits;
+    ASSERT_EQ(TypeParam(this->value(bits)).bits, bits);
+  }
+}
+
+TYPED_TEST(EveryHalf, RoundsDoublesBeyondTheLargestToInfinity) {
+  const double largest = this->value(this->infinity - 1);
+  const double limit = largest + (largest - this->value(this->infinity - 2)) / 2;
+  EXPECT_EQ(TypeParam(limit).bits, this->infinity);
+  EXPECT_EQ(TypeParam(std::nextafter(limit, 0.0)).bits, this->infinity - 1);
+  EXPECT_EQ(TypeParam(std::nextafter(0x1p128, 0.0)).bits, this->infinity);
+  EXPECT_EQ(TypeParam(-1e300).bits, 0x8000U | this->infinity);
+  EXPECT_EQ(TypeParam(-static_cast<double>(INFINITY)).bits, 0x8000U | this->infinity);
+}
+
+TYPED_TEST(EveryHalf, RoundsTheSmallestDoublesToZero) {
+  const double limit = this->value(1) / 2;
+  EXPECT_EQ(TypeParam(limit).bits, 0U);
+  EXPECT_EQ(TypeParam(std::nextafter(limit, 1.0)).bits, 1U);
+  EXPECT_EQ(TypeParam(-0x1p-1074).bits, 0x8000U);
+  EXPECT_EQ(TypeParam(-0.0).bits, 0x8000U);
+}
+
+TYPED_TEST(EveryHalf, KeepsNanOfADoubleAndItsSign) {
+  EXPECT_GT(TypeParam(std::nan("")).bits, this->infinity);
+  EXPECT_LT(TypeParam(std::nan("")).bits, 0x8000U);
+  EXPECT_GT(TypeParam(-std::nan("")).bits, 0x8000U | this->infinity);
+  // The payload of this NaN lies in bits that not even a float has.
+  EXPECT_GT(TypeParam(std::bit_cast<double>(0x7FF0000000000001U)).bits, this->infinity);
+}
+
 TYPED_TEST(EveryHalf, OverflowsToInfinityHalfAStepBeyondTheLargest) {
   const double largest = this->value(this->infinity - 1);
   const double step = largest - this->value(this->infinity - 2);

@@ -28,6 +28,12 @@ TEST(Scalar, ConvertsAsElementsDo) {
   EXPECT_EQ(static_cast<float>(Scalar(1.5).to<Float16>()), 1.5F);
 }
 
+TEST(Scalar, RoundsToHalvesOnce) {
+  EXPECT_EQ(static_cast<float>(Scalar(1 + 0x1p-11 + 0x1p-40).to<Float16>()), 1 + 0x1p-10F);
+  EXPECT_EQ(static_cast<float>(Scalar((1 << 30) + (1 << 22) + 1).to<BFloat16>()),
+            0x1p30F + 0x1p23F);
+}
+
 TEST(Scalar, KeepsTheFullPrecisionOfADouble) { EXPECT_EQ(Scalar(0.1).to<double>(), 0.1); }
 
 }  // namespace

@@ -131,6 +131,74 @@ TEST(Convert, RoundsFloatsToTheNearestHalfAndTiesToEven) {
   });
 }
 
+/// Around every half, the points half way to the next one, and the doubles beside them.
+template <class Half>
+std::vector<double> doubles_around(std::uint32_t infinity) {
+  std::vector<double> result;
+  for (std::uint32_t bits = 0; bits + 1 < infinity; ++bits) {
+    Half low;
+    Half high;
+    low.bits = static_cast<std::uint16_t>(bits);
+    high.bits = static_cast<std::uint16_t>(bits + 1);
+    const double sum = static_cast<double>(static_cast<float>(low)) + static_cast<float>(high);
+    const double middle = sum / 2;
+    for (const double value :
+         {middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e300)}) {
+      result.push_back(value);
+      result.push_back(-value);
+    }
+  }
+  return result;
+}
+
+TEST(Convert, RoundsDoublesToHalvesOnce) {
+  // That of single elements is compared with what the formats mean in half_test.
+  const auto from = doubles_around<Float16>(0x7C00U);
+  const auto wide = doubles_around<BFloat16>(0x7F80U);
+  test::for_each_target([&] {
+    expect_converted<Float16>(from);
+    expect_converted<BFloat16>(from);
+    expect_converted<Float16>(wide);
+    expect_converted<BFloat16>(wide);
+  });
+}
+
+TEST(Convert, IsRightForDoublesOfAllBits) {
+  // A prime step through all 2^64 patterns: every exponent, NaN, and what no float holds.
+  std::vector<double> from;
+  for (std::uint64_t bits = 0; bits < UINT64_MAX - 20000000000003U; bits += 20000000000003U) {
+    from.push_back(std::bit_cast<double>(bits));
+  }
+  test::for_each_target([&] {
+    expect_converted<Float16>(from);
+    expect_converted<BFloat16>(from);
+  });
+}
+
+TEST(Convert, RoundsIntegersToBFloat16Once) {
+  std::vector<std::int32_t> from = {0, 1, -1, INT32_MAX, INT32_MIN};
+  std::vector<std::int64_t> wide = {0, 1, -1, INT64_MAX, INT64_MIN};
+  Random random;
+  for (int bit = 8; bit < 63; ++bit) {
+    for (int i = 0; i < 200; ++i) {
+      const std::int64_t middle = (2 * random.integer(128, 255) + 1) << (bit - 8);
+      for (const std::int64_t value : {middle, middle - 1, middle + 1}) {
+        wide.push_back(value);
+        wide.push_back(-value);
+        if (bit > 30) continue;
+        from.push_back(static_cast<std::int32_t>(value));
+        from.push_back(static_cast<std::int32_t>(-value));
+      }
+    }
+  }
+  test::for_each_target([&] {
+    expect_converted<BFloat16>(from);
+    expect_converted<BFloat16>(wide);
+    expect_converted<Float16>(from);
+    expect_converted<Float16>(wide);
+  });
+}
+
 /// Ordinary numbers, among them the ends of every type and what no integer is.
 template <class T>
 std::vector<T> sample(std::size_t count) {
