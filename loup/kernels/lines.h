@@ -15,7 +15,7 @@ struct LineBlock {
   void* out;  // of the kernel's type; columns are contiguous
   std::int64_t out_row;
   bool streams;   // past the caches: for outputs that would only push other things out of them
-  void* scratch;  // of line_scratch() bytes
+  void* scratch;  // of line_scratch() bytes, or column_scratch() for whole columns
   const void* given = nullptr;  // gradients: the results of the call, rows as far apart as out's
 };
 

@@ -1,4 +1,5 @@
-// The softmax family. Included once per instruction set, from kernel files only.
+// The softmax family, along rows; columns are in softmax_columns-inl.h. Included once per
+// instruction set, from kernel files only.
 
 #if defined(LOUP_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOUP_KERNELS_SOFTMAX_INL_H_
@@ -251,163 +252,6 @@ struct Softmax {
     });
   }
 
-  // --- columns ---
-
-  /// Sums beside a greater top: in doubles, so that it may be done any number of times.
-  static HWY_INLINE void raise(const Columns<T>& columns, const T* tops) {
-    const hn::ScalableTag<double> wide;
-    const hn::Rebind<T, decltype(wide)> narrow;
-    for (std::int64_t c = 0; c < columns.count; c += lanes<decltype(wide)>) {
-      const auto from = hn::LoadU(narrow, columns.tops + c);
-      const auto to = hn::LoadU(narrow, tops + c);
-      if (hn::AllTrue(narrow, hn::Eq(from, to))) continue;
-      auto fall = hn::Zero(wide);
-      if constexpr (sizeof(T) == 8) {
-        fall = hn::IfThenZeroElse(hn::Eq(from, to), hn::Sub(from, to));
-      } else {
-        const auto low = hn::PromoteTo(wide, from);
-        const auto high = hn::PromoteTo(wide, to);
-        fall = hn::IfThenZeroElse(hn::Eq(low, high), hn::Sub(low, high));
-      }
-      double* const sums = columns.sums + c;
-      hn::StoreU(hn::Mul(hn::LoadU(wide, sums), small_share_of(wide, fall)), wide, sums);
-    }
-    std::copy_n(tops, columns.count, columns.tops);
-  }
-
-  static void measure_columns(const LineBlock& b, LineState* states, const double* parameters) {
-    const D d;
-    const Signed map(parameters);
-    const Columns<T> columns(d, b);
-    const auto none = hn::Set(d, -infinite<T>);
-    std::fill_n(columns.tops, columns.count, -infinite<T>);
-    std::fill_n(columns.sums, columns.count, 0.0);
-    for (std::int64_t c = 0; c < b.in.cols; ++c) {
-      columns.tops[c] = static_cast<T>(states[c].first);
-      columns.sums[c] = states[c].second;
-    }
-    T* const tops = columns.scales;
-    std::copy_n(columns.tops, columns.count, tops);
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for_each_tile(
-          d, b.in, 0, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
-            auto top = hn::Load(d, tops + c);
-            for (std::int64_t r = first; r < last; ++r) {
-              if (!rows.counts(r)) continue;
-              top = largest(choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none),
-                            top);
-            }
-            hn::Store(top, d, tops + c);
-          });
-      raise(columns, tops);
-      // Most likely the next block is what lies below this one.
-      for_each_tile(
-          d, b.in, b.in.rows, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
-            auto shift = hn::Load(d, tops + c);
-            shift = hn::IfThenZeroElse(hn::Eq(shift, none), shift);
-            auto sum = hn::Zero(d);
-            for (std::int64_t r = first; r < last; ++r) {
-              if (!rows.counts(r)) continue;
-              const auto x = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none);
-              sum = hn::Add(sum, share_of(d, hn::Sub(x, shift)));
-            }
-            columns.add(d, c, sum);
-          });
-    });
-    for (std::int64_t c = 0; c < b.in.cols; ++c) states[c] = {tops[c], columns.sums[c]};
-  }
-
-  static void apply_columns(const LineBlock& b, const LineState* states, const double* parameters) {
-    const D d;
-    const Columns<T> columns(d, b);
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      const auto [top, scale] = shares_of<T, is_log>(c < b.in.cols ? states[c] : LineState{0, 0});
-      columns.tops[c] = top;
-      columns.scales[c] = scale;
-    }
-    apply(b, parameters, [&](std::int64_t /*r*/) HWY_ATTR {
-      return [&](std::int64_t i, V x) HWY_ATTR {
-        return result(x, hn::LoadU(d, columns.tops + i), hn::LoadU(d, columns.scales + i));
-      };
-    });
-  }
-
-  /// Whole columns: they are gathered in scratch, where rows lie beside each other and stay in the
-  /// second cache while exponentials are computed, once, and scaled.
-  static void columns(const LineBlock& b, const double* parameters) {
-    const D d;
-    const Columns<T> columns(d, b);
-    T* const kept = columns.scales + columns.count;
-    std::fill_n(columns.tops, columns.count, -infinite<T>);
-    std::fill_n(columns.sums, columns.count, 0.0);
-    gather_columns(b, columns, kept, Signed(parameters));
-    sum_columns(b, columns, kept);
-    bool is_irregular = false;
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      is_irregular |= std::isnan(columns.sums[c]);
-      const LineState state{columns.tops[c], columns.sums[c]};
-      const auto [top, scale] = shares_of<T, is_log>(state);
-      columns.tops[c] = top;
-      columns.scales[c] = scale;
-    }
-    for (std::int64_t r = 0; r < b.in.rows; ++r) {
-      const T* const row = kept + r * columns.count;
-      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-        const auto v = hn::LoadU(d, row + i);
-        const auto scale = hn::LoadU(d, columns.scales + i);
-        if constexpr (is_log) return result(v, hn::LoadU(d, columns.tops + i), scale);
-        return hn::Mul(v, scale);
-      });
-      if (HWY_UNLIKELY(is_irregular)) hide(b, r, absent);
-    }
-    finish_streaming(b);
-  }
-
-  static HWY_INLINE void gather_columns(const LineBlock& b, const Columns<T>& columns, T* kept,
-                                        const Signed& map) {
-    const D d;
-    const auto none = hn::Set(d, -infinite<T>);
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t r = 0; r < b.in.rows; ++r) {
-        T* const to = kept + r * columns.count;
-        if (!rows.counts(r)) {
-          std::fill_n(to, columns.count, -infinite<T>);
-          continue;
-        }
-        const T* const x = in_row<T>(b, r);
-        const auto mask = rows.mask(r);
-        const Ahead ahead = ahead_of<T>(b.in, r + rows_ahead);
-        for (std::int64_t c = 0; c < b.in.cols; c += N) {
-          ahead.template fetch<T, N>(c);
-          const auto v = choose_at(d, x, mask, c, b.in.cols, map, none);
-          hn::Store(v, d, to + c);
-          hn::Store(largest(v, hn::Load(d, columns.tops + c)), d, columns.tops + c);
-        }
-      }
-    });
-  }
-
-  /// Adds up exponentials, which replace the elements unless these are needed for logarithms.
-  static HWY_INLINE void sum_columns(const LineBlock& b, const Columns<T>& columns, T* kept) {
-    const D d;
-    constexpr std::int64_t tile = 16;
-    for (std::int64_t first = 0; first < b.in.rows; first += tile) {
-      const std::int64_t last = std::min(b.in.rows, first + tile);
-      for (std::int64_t c = 0; c < columns.count; c += N) {
-        const auto top = hn::Load(d, columns.tops + c);
-        const auto shift = hn::IfThenZeroElse(hn::Eq(top, hn::Set(d, -infinite<T>)), top);
-        auto sum = hn::Zero(d);
-        for (std::int64_t r = first; r < last; ++r) {
-          T* const at = kept + r * columns.count + c;
-          const auto e = share_of(d, hn::Sub(hn::Load(d, at), shift));
-          if constexpr (!is_log) hn::Store(e, d, at);
-          sum = hn::Add(sum, e);
-        }
-        columns.add(d, c, sum);
-      }
-    }
-  }
-
   // --- pieces ---
 
   static LineState empty(const double* /*parameters*/) { return {-infinite<double>, 0}; }
@@ -421,14 +265,7 @@ struct Softmax {
     };
     return {top, moved(a) + moved(b)};
   }
-
-  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
-                                     measure_columns, merge, apply_rows, apply_columns,
-                                     columns};
 };
-
-template <class T, bool is_log>
-constexpr LineKernel softmax_of = Softmax<T, is_log>::kernel;
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -2,7 +2,7 @@
 #define HWY_TARGET_INCLUDE "loup/kernels/softmax_f32.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
-#include "loup/kernels/softmax-inl.h"
+#include "loup/kernels/softmax_columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
