@@ -139,7 +139,8 @@ std::vector<Gradient> summed(const Gradient& g, const Sum& sum) {
 // --- along one dim ---
 
 Tensor sum_of_unfolded(const Tensor& x, const Shape& shape, int dim, std::int64_t step) {
-  const Window window{dim, shape[dim], x.shape().back(), step, 1, 0};
+  // A step beyond the end has no second window whose distance could matter, and might overflow.
+  const Window window{dim, shape[dim], x.shape().back(), std::min(step, shape[dim] + 1), 1, 0};
   Tensor result = sum_of_windows({&window, 1}, x, shape);
   if (autograd::is_recorded(x)) {
     autograd::record("unfold", result, {x}, {}, [=](const Saved&, const Gradient& g) {

@@ -1,12 +1,14 @@
 #include "loup/ops/views.h"
 
 #include <functional>
+#include <limits>
 
 #include <gtest/gtest.h>
 
 #include "loup/autograd/backward.h"
 #include "loup/autograd/node.h"
 #include "loup/ops/copy.h"
+#include "loup/ops/windows.h"
 #include "tests/support/errors.h"
 #include "tests/support/tensors.h"
 
@@ -28,6 +30,8 @@ struct NamedView {
   }
 };
 
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
 std::vector<NamedView> all_views() {
   return {
       {"transpose", {3, 4}, [](const Tensor& x) { return transpose(x, 0, -1); }},
@@ -44,6 +48,11 @@ std::vector<NamedView> all_views() {
       {"reshape", {3, 4}, [](const Tensor& x) { return reshape(x, {-1, 2}); }},
       {"reshape_copy", {3, 4}, [](const Tensor& x) { return reshape(transpose(x, 0, 1), {2, 6}); }},
       {"flatten", {2, 3, 2}, [](const Tensor& x) { return flatten(x, 1); }},
+      {"unfold", {2, 6}, [](const Tensor& x) { return unfold(x, 1, 3, 2); }},
+      // A second window would lie further than any offset reaches.
+      {"unfold_once",
+       {3, 5},
+       [](const Tensor& x) { return unfold(transpose(x, 0, 1), 0, 2, most); }},
   };
 }
 
