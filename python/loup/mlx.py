@@ -8,7 +8,8 @@
 [4.0, 0.0]
 
 True means that an element counts; what does not count reaches no result and no gradient. loup reads
-the arrays where they are, and MLX copies each result. Gradients of any order flow through mx.grad.
+the arrays where they are, and MLX copies each result. Gradients of any order flow through mx.grad;
+those by integers are 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -115,46 +116,26 @@ class MaskedArray:
         return _loup.as_masked_tensor(data, mask.bool())
 
     def sum(
-        self,
-        axis: Axes = None,
-        keepdims: bool = False,
-        *,
-        dim: Axes = None,
-        keepdim: bool = False,
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
     ) -> mx.array:
         """The sum of what counts, 0 of nothing."""
         return masked_sum(self.data, self.mask, axis, keepdims, dim=dim, keepdim=keepdim)
 
     def mean(
-        self,
-        axis: Axes = None,
-        keepdims: bool = False,
-        *,
-        dim: Axes = None,
-        keepdim: bool = False,
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
     ) -> mx.array:
         """The mean of what counts, NaN of nothing."""
         return masked_mean(self.data, self.mask, axis, keepdims, dim=dim, keepdim=keepdim)
 
     def max(
-        self,
-        axis: Axes = None,
-        keepdims: bool = False,
-        *,
-        dim: Axes = None,
-        keepdim: bool = False,
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
     ) -> mx.array:
         """The largest of what counts; of nothing -inf, or the least number of an integer type."""
         axes, keeps = _one_of("max", axis, None, dim), keepdims or keepdim
         return _reduced("max", masked.amax, self.data, self.mask, axes, keeps)
 
     def min(
-        self,
-        axis: Axes = None,
-        keepdims: bool = False,
-        *,
-        dim: Axes = None,
-        keepdim: bool = False,
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None, keepdim: bool = False
     ) -> mx.array:
         """The least of what counts; of nothing +inf, or the largest number of an integer type."""
         axes, keeps = _one_of("min", axis, None, dim), keepdims or keepdim
@@ -185,9 +166,8 @@ def _array(operation: str, what: str, value: object) -> mx.array:
 
 
 def _mean(x: Tensor, axes: Axes, **options: Any) -> Tensor:
-    is_floating = x.dtype in {_loup.float16, _loup.bfloat16, _loup.float32, _loup.float64}
     mean: Tensor = masked.mean(x, axes, **options)  # of int64 in float64
-    return mean if is_floating else mean.to(_loup.float32)
+    return mean if x.dtype.is_floating_point else mean.to(_loup.float32)
 
 
 def _reduced(
@@ -274,7 +254,7 @@ def _recorded(inputs: Sequence[Tensor]) -> tuple[list[Tensor], bool]:
         return list(inputs), True
     leaves = [x.detach() for x in inputs]
     for x in leaves:
-        x.requires_grad = True
+        x.requires_grad = x.dtype.is_floating_point
     return leaves, False
 
 
@@ -286,7 +266,7 @@ def _pullback(function: Function, i: int) -> Function:
         leaves, is_recorded = _recorded(inputs)
         output = function(*leaves)
         found = None
-        if output.requires_grad:
+        if output.requires_grad and leaves[i].requires_grad:
             options = {"create_graph": is_recorded, "allow_unused": True}
             found = grad(output, leaves[i], cotangent, **options)[0]
         return _loup.full_like(leaves[i].detach(), 0) if found is None else found
@@ -302,6 +282,8 @@ def _pushforward(function: Function, i: int) -> Function:
         leaves, is_recorded = _recorded(inputs)
         output = function(*leaves)
         cotangent = _loup.full_like(output.detach(), 0)
+        if not (output.requires_grad and leaves[i].requires_grad):
+            return cotangent
         cotangent.requires_grad = True
         pulled = grad(output, leaves[i], cotangent, create_graph=True)[0]
         assert pulled is not None

@@ -319,6 +319,33 @@ def test_the_median_is_the_lower_middle() -> None:
     assert x.median(1).tolist() == [1]
 
 
+NUMPYS_OWN: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, t: np.add(a, t),
+    "add, turned": lambda a, t: np.add(t, a),
+    "maximum": lambda a, t: np.maximum(a, t),
+    "concatenate": lambda a, t: np.concatenate([a, t]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")
+@pytest.mark.parametrize("name", NUMPYS_OWN)
+def test_numpys_own_functions_of_a_plain_tensor_lose_the_mask(name: str) -> None:
+    a = np.ma.array([1.0, 2.0], mask=[False, True])
+    found = NUMPYS_OWN[name](a, loup.ones(2))
+    assert not np.ma.is_masked(found)
+    with pytest.raises(TypeError):
+        NUMPYS_OWN[name](a, loup.masked_tensor([1.0, 1.0], [True, True]))
+
+
+def test_converted_operands_keep_the_mask() -> None:
+    a, t = np.ma.array([1.0, 2.0], mask=[False, True]), loup.ones(2)
+    assert (loup.from_numpy_ma(a) + t).tolist() == [2, None]
+    assert loup.cat([loup.from_numpy_ma(a), t]).tolist() == [1, None, 1, 1]
+    assert np.ma.add(a, t.numpy()).tolist() == [2, None]
+    with pytest.raises(TypeError, match=r"add: expected a plain array, .* use from_numpy_ma"):
+        a + t
+
+
 def test_one_element_is_masked_by_a_masked_tensor() -> None:
     x = loup.masked_tensor([1.0, 2.0], [True, True])
     x[0] = loup.masked_tensor(0.0, False)
