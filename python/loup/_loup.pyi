@@ -253,7 +253,7 @@ class Tensor:
     @grad.setter
     def grad(self, value: Tensor | None, /) -> None: ...
 
-    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Tensor | Sequence[Tensor] | None = None) -> None:
+    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Tensor | MaskedTensor | Sequence[Tensor | MaskedTensor] | None = None) -> None:
         """
         Add the gradient of this tensor to every leaf it was computed from, or to inputs.
         """
@@ -1511,7 +1511,7 @@ class MaskedTensor:
     @grad.setter
     def grad(self, value: MaskedTensor | Tensor | None, /) -> None: ...
 
-    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: object = None) -> None:
+    def backward(self, gradient: object = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Tensor | MaskedTensor | Sequence[Tensor | MaskedTensor] | None = None) -> None:
         """
         Add the gradient of what counts in this tensor to every leaf it was computed from, or to inputs.
         """
@@ -2736,10 +2736,10 @@ def switch_strict_masks(is_strict: builtins.bool) -> builtins.bool:
     Whether operators of this thread want equal masks from now on; returns what it was.
     """
 
-def switch_poison(is_on: builtins.bool) -> builtins.bool:
-    """
-    Whether operators read garbage where a mask is False; returns what it was.
-    """
+class Poison:
+    """While one exists, operators read garbage where a mask is False."""
+
+    def __init__(self) -> None: ...
 
 class HookHandle:
     """What register_hook returns."""
@@ -2759,7 +2759,7 @@ def autograd_record(records: builtins.bool) -> builtins.bool:
 
 def autograd_backward(tensors: object, grad_tensors: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, inputs: object) -> None: ...
 
-def autograd_grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, allow_unused: builtins.bool) -> tuple[Tensor | None, ...]: ...
+def autograd_grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: builtins.bool | None, create_graph: builtins.bool, allow_unused: builtins.bool) -> tuple[Tensor | MaskedTensor | None, ...]: ...
 
 def tensor(data: object, dtype: object = None, requires_grad: builtins.bool = False) -> Tensor:
     """A tensor with a copy of data: an array, a number or nested lists."""
