@@ -1,5 +1,6 @@
 #include "loup/masked/ops.h"
 
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -32,7 +33,8 @@ OpInfo describe_masked(const Family& op, const char* integer_result, double hidd
           .is_differentiable = is_differentiable,
           .is_in_place = false,
           .integer_result = integer_result,
-          .fully_masked = fmt::format("{}", hidden)};
+          // NaN of 0 / 0 has a sign.
+          .fully_masked = fmt::format("{}", std::isnan(hidden) ? nan : hidden)};
 }
 /// A reduction: what it gives for a slice of which nothing counts is asked from it.
 template <class Family>
