@@ -11,13 +11,16 @@ Memory is shared, never copied, and gradients of any order flow through loup's k
 has no kernels for (sparse layouts, complex numbers, other devices) is handed to torch.masked.
 """
 
-from typing import TYPE_CHECKING
+import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+# By value: users may put this module where torch has its own.
+from torch import masked as _theirs
 from torch.masked import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
 
 from loup.torch import functions
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from torch.masked import *  # noqa: F403  (the same signatures)
 else:  # made from the operators that torch.masked and loup share
     globals().update(functions.table)
@@ -29,3 +32,20 @@ __all__ = [
     "masked_tensor",
     *functions.table,
 ]
+
+# import loup.torch.maskedtensor.core: torch's modules themselves, for their classes must be the same.
+for _name, _module in list(_sys.modules.items()):
+    if _name.startswith("torch.masked."):
+        _sys.modules[__name__ + _name.removeprefix("torch.masked")] = _module
+
+
+def __getattr__(name: str) -> object:
+    """What is torch's alone: maskedtensor, and names that torch's own tests use."""
+    try:
+        return getattr(_theirs, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return dir(_theirs)

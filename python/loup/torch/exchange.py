@@ -11,18 +11,21 @@ from loup import _loup
 _NAMES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64"
 DTYPES = {getattr(torch, name): getattr(_loup, name) for name in _NAMES.split()}
 MAX_NDIM = 8
+_BOOL = torch.bool
 _VERSION = (1, 0)
 # The classes whose elements are in memory. Others may keep them elsewhere, or have none (FakeTensor).
 PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
-def _export(x: torch.Tensor, max_version: tuple[int, int]) -> object:
-    return x.detach().__dlpack__(max_version=max_version)
+def _export(x: torch.Tensor) -> object:
+    return x.detach().__dlpack__(max_version=_VERSION)
 
 
 # What the public functions come down to, after checks that cost more than most calls.
-_lend = getattr(torch._C, "_to_dlpack_versioned", None)
+_lend = getattr(torch._C, "_to_dlpack_versioned", _export)
 _borrow = getattr(torch._C, "_from_dlpack", torch.utils.dlpack.from_dlpack)
+_import = _loup.from_dlpack
+_new = object.__new__
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _is_batched = torch._C._functorch.is_legacy_batchedtensor  # in gradients of many outputs at once
 
@@ -31,15 +34,14 @@ class _Loan:
     """Lends a tensor whether or not it requires a gradient: who reads it has seen to that."""
 
     __slots__ = ("tensor",)
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self.tensor = tensor
+    tensor: torch.Tensor
 
     def __dlpack__(self, *, max_version: tuple[int, int] = _VERSION) -> object:
+        x = self.tensor
         try:
-            return _lend(self.tensor) if _lend is not None else _export(self.tensor, max_version)
+            return _lend(x)
         except RuntimeError:
-            refuse_transformed([self.tensor])
+            refuse_transformed([x])
             raise
 
 
@@ -56,7 +58,9 @@ def is_shareable(x: torch.Tensor) -> bool:
         x.is_cpu
         and x.layout is torch.strided
         and x.dtype in DTYPES
+        and not x.is_nested
         and x.ndim <= MAX_NDIM
+        and not x._is_zerotensor()
         and not _is_transformed(x)
     )
 
@@ -70,18 +74,25 @@ def refuse_transformed(tensors: Iterable[torch.Tensor]) -> None:
     for x in tensors:
         if _is_transformed(x):
             raise NotImplementedError(
-                "loup.torch: expected tensors with elements, got those of a transform of "
-                "torch.func; use torch.masked inside of vmap, grad and jvp"
+                "loup.torch: expected gradients with elements, got those of a transform of "
+                "torch.func; call the function inside of the transform, too"
             )
 
 
 def to_loup(x: torch.Tensor) -> _loup.Tensor:
     """The elements of x, as they are in memory."""
-    if x.is_neg() or x._is_zerotensor():  # views and zeros that are in no memory
-        x = x.detach().clone().resolve_neg()
-    return _loup.from_dlpack(_Loan(x))
+    loan = _new(_Loan)  # an __init__ would take as long as the lending
+    loan.tensor = x.resolve_neg() if x.is_neg() else x
+    return _import(loan)
+
+
+def mask_to_loup(mask: torch.Tensor) -> _loup.Tensor:
+    """What counts, as bools: copied only if they are something else."""
+    loan = _new(_Loan)
+    loan.tensor = mask if mask.dtype is _BOOL else mask.bool()
+    return _import(loan)
 
 
 def to_torch(x: _loup.Tensor) -> Any:
-    """The elements of x, which has no gradient record."""
-    return _borrow(x.__dlpack__(max_version=_VERSION))
+    """The elements of x, which has no gradient record and is nobody else's to protect."""
+    return _borrow(x.__dlpack__())

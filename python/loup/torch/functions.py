@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 import torch.masked
@@ -16,59 +16,22 @@ from loup.torch.exchange import (
     DTYPES,
     PLAIN,
     is_shareable,
-    refuse_transformed,
+    mask_to_loup,
     to_loup,
     to_torch,
     without_class,
 )
 from loup.torch.gradients import Call, apply
-
-DType: TypeAlias = torch.dtype | None
+from loup.torch.rules import DTYPE_RULES, ArgumentTypeError, as_torch_would
 
 # What a first gradient is computed from, apart from the mask and its own gradient.
 _READ_INPUT = {"prod", "amax", "amin", "logsumexp", "var", "std", "norm", "normalize", "cumprod"}
 _READ_OUTPUT = {"amax", "amin", "logsumexp", "std", "norm", "cumprod"}
 _READ_OUTPUT |= {"softmax", "log_softmax", "softmin"}
 
-
-class ArgumentTypeError(TypeError, AttributeError):
-    """Something that is no tensor; torch.masked fails on its attributes."""
-
-
-class UnsupportedDTypeError(_loup.DTypeError, NotImplementedError):
-    """A dtype without a kernel; torch.masked has no implementation for it either."""
-
-
-class ConflictError(_loup.ValueError, AssertionError):
-    """Arguments that exclude each other; torch.masked asserts that they do not come together."""
-
-
-def _floats_only(inputs: tuple[torch.Tensor, ...], dtype: DType) -> DType:
-    if not (dtype or inputs[0].dtype).is_floating_point:
-        raise _loup.ValueError(
-            f"mean: expected a floating point dtype, got {dtype or inputs[0].dtype}; "
-            "give dtype=torch.float32"
-        )
-    return dtype
-
-
-def _integers_stay(inputs: tuple[torch.Tensor, ...], dtype: DType) -> DType:
-    own = inputs[0].dtype
-    is_integer = not own.is_floating_point and own is not torch.bool
-    return own if dtype is None and is_integer else dtype
-
-
-def _first_decides(inputs: tuple[torch.Tensor, ...], dtype: DType) -> DType:
-    return inputs[0].dtype if dtype is None and inputs[1].dtype != inputs[0].dtype else dtype
-
-
-# Where torch.masked has another rule than loup, and one that loses nothing.
-_DTYPE_RULES: dict[str, Callable[[tuple[torch.Tensor, ...], DType], DType]] = {
-    "mean": _floats_only,
-    "cumsum": _integers_stay,
-    "cumprod": _integers_stay,
-    "logaddexp": _first_decides,
-}
+_trace = torch._C._get_tracing_state
+_modes = torch._C._len_torch_dispatch_stack
+_is_transforming = torch._C._are_functorch_transforms_active
 
 
 class Operator:
@@ -82,7 +45,7 @@ class Operator:
         self.keywords = self.signature.parameters.keys()
         self.is_differentiable = is_differentiable
         self.reads = (name in _READ_INPUT, name in _READ_OUTPUT)
-        self.dtype_rule = _DTYPE_RULES.get(name)
+        self.dtype_rule = DTYPE_RULES.get(name)
 
     def call(
         self,
@@ -92,57 +55,68 @@ class Operator:
         options: dict[str, Any],
     ) -> Any:
         """The result for inputs and masks as torch.masked takes them."""
+        # Who watches torch's operations would take loup's numbers for constants.
+        if _trace() is not None or _modes() or forward_ad._current_level >= 0:
+            return self.theirs(*inputs, *arguments, **masks, **options)
+        for x in inputs + tuple(masks.values()):
+            if type(x) not in PLAIN:
+                return self._call_with_others(inputs, arguments, masks, options)
+        try:
+            given = self._translated(options) if options else {}
+            taken = inputs
+            if self.dtype_rule is not None:
+                taken, dtype = self.dtype_rule(inputs, options.get("dtype"))
+                if dtype is not None:
+                    given["dtype"] = DTYPES[dtype]
+            for x in taken:
+                if x.requires_grad and self.is_differentiable and torch.is_grad_enabled():
+                    if _is_transforming():  # torch.func does not take our nodes
+                        return self.theirs(*inputs, *arguments, **masks, **options)
+                    return self._record(taken, arguments, masks, given)
+            last: Any = None
+            for key, mask in masks.items():
+                if mask is not last:  # the operands of a pair often share one
+                    last, lent = mask, mask_to_loup(mask)
+                given[key] = lent
+            # Written out: to unpack the operands from a list takes 0.15 µs.
+            if len(taken) == 1:
+                return to_torch(self.ours(to_loup(taken[0]), *arguments, **given))
+            return to_torch(self.ours(to_loup(taken[0]), to_loup(taken[1]), **given))
+        except Exception as error:
+            if _are_shareable(inputs, masks, options):
+                raise as_torch_would(self.name, error, options) from None
+        if _are_shareable(inputs, {}, options):  # then it is the mask: torch makes it dense, too
+            dense = {key: mask.to_dense() for key, mask in masks.items()}
+            if _are_shareable(inputs, dense, options):
+                return self.call(inputs, arguments, dense, options)
+        return self.theirs(*inputs, *arguments, **masks, **options)
+
+    def _translated(self, options: dict[str, Any]) -> dict[str, Any]:
         if not options.keys() <= self.keywords:
             unknown = ", ".join(sorted(options.keys() - self.keywords))
             raise TypeError(
                 f"{self.name}: expected arguments {', '.join(self.keywords)}, got {unknown}"
             )
-        tensors = (*inputs, *masks.values())
-        for x in tensors:
-            if type(x) not in PLAIN:
-                return self._call_with_others(inputs, arguments, masks, options)
-        try:
-            return self._run(inputs, arguments, masks, dict(options))
-        except Exception as error:
-            if all(map(is_shareable, tensors)) and options.get("dtype") in (None, *DTYPES):
-                raise self._as_torch_would(error, options) from None
-        refuse_transformed(tensors)
-        if all(map(is_shareable, inputs)):  # then it is the mask: torch makes it dense, too
-            dense = {key: mask.to_dense() for key, mask in masks.items()}
-            if all(map(is_shareable, dense.values())) and options.get("dtype") in (None, *DTYPES):
-                return self.call(inputs, arguments, dense, options)
-        return self.theirs(*inputs, *arguments, **masks, **options)
+        given = {**options}
+        if options.get("dtype") is not None:
+            given["dtype"] = DTYPES[options["dtype"]]
+        if "keepdim" in options:
+            given["keepdim"] = bool(options["keepdim"])
+        return given
 
-    def _run(
+    def _record(
         self,
         inputs: tuple[torch.Tensor, ...],
         arguments: tuple[object, ...],
         masks: Mapping[str, torch.Tensor],
-        options: dict[str, Any],
+        given: dict[str, Any],
     ) -> Any:
-        dtype = options.get("dtype")
-        if self.dtype_rule is not None:
-            dtype = self.dtype_rule(inputs, dtype)
-        if dtype is not None:
-            options["dtype"] = DTYPES[dtype]
-        if "keepdim" in options:
-            options["keepdim"] = bool(options["keepdim"])
         kept = []
         for key, mask in masks.items():
-            counts = mask if mask.dtype is torch.bool else mask.bool()
-            kept.append(counts)
-            options[key] = to_loup(counts)
-        if self._is_recorded(inputs):
-            call = Call(self.ours, arguments, options, kept, self.reads)
-            return apply(call, *inputs)
-        return to_torch(self.ours(*map(to_loup, inputs), *arguments, **options))
-
-    def _is_recorded(self, inputs: tuple[torch.Tensor, ...]) -> bool:
-        if not self.is_differentiable:
-            return False
-        if forward_ad._current_level >= 0:  # a record refuses tangents, instead of losing them
-            return True
-        return torch.is_grad_enabled() and any(x.requires_grad for x in inputs)
+            kept.append(mask.bool())
+            given[key] = mask_to_loup(kept[-1])
+        call = Call(self.ours, arguments, given, kept, self.reads)
+        return apply(call, *inputs)
 
     def _call_with_others(
         self,
@@ -170,17 +144,12 @@ class Operator:
             return self.call(tuple(plain), arguments, counts, options)
         return self.theirs(*inputs, *arguments, **masks, **options)
 
-    def _as_torch_would(self, error: Exception, options: dict[str, Any]) -> Exception:
-        """The error as one that is also of the class which torch.masked raises."""
-        text = str(error)
-        if isinstance(error, _loup.DTypeError) and self.name in _WITHOUT_INTEGERS:
-            return UnsupportedDTypeError(text)
-        if isinstance(error, _loup.ValueError) and "correction" in options and "unbiased" in text:
-            return ConflictError(text)
-        return error
 
-
-_WITHOUT_INTEGERS = {"softmax", "log_softmax", "softmin", "logaddexp"}
+def _are_shareable(
+    inputs: tuple[torch.Tensor, ...], masks: Mapping[str, torch.Tensor], options: dict[str, Any]
+) -> bool:
+    tensors = (*inputs, *masks.values())
+    return options.get("dtype") in (None, *DTYPES) and all(map(is_shareable, tensors))
 
 
 def _parts(x: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -197,6 +166,9 @@ def _both(name: str, own: torch.Tensor, mask: torch.Tensor | None) -> torch.Tens
     return own & mask.bool().expand(own.shape)
 
 
+# --- the functions, by what they make of their arguments ---
+
+
 def _function_of(operator: Operator) -> Callable[..., Any]:
     def function(input: Any, *arguments: object, mask: Any = None, **options: Any) -> Any:
         masks = {} if mask is None else {"mask": mask}
@@ -205,15 +177,48 @@ def _function_of(operator: Operator) -> Callable[..., Any]:
     return function
 
 
+def _product_of(operator: Operator) -> Callable[..., Any]:
+    reduce = _function_of(operator)
+
+    def function(input: Any, dim: Any = None, **options: Any) -> Any:
+        if type(dim) is list and not dim:  # no dims; elsewhere, as (), it is all of them
+            return operator.theirs(input, dim, **options)
+        return reduce(input, dim, **options)
+
+    return function
+
+
+def _deviation_of(operator: Operator) -> Callable[..., Any]:
+    reduce = _function_of(operator)
+
+    def function(input: Any, dim: Any = None, unbiased: Any = None, **options: Any) -> Any:
+        if unbiased is not None:
+            unbiased = bool(unbiased)
+        if options.get("correction") is not None:
+            options["correction"] = torch.sym_float(options["correction"])
+        return reduce(input, dim, unbiased, **options)
+
+    return function
+
+
 def _pair_function_of(operator: Operator) -> Callable[..., Any]:
     def function(
         input: Any, other: Any, *, input_mask: Any = None, other_mask: Any = None, **options: Any
     ) -> Any:
-        both = {"input_mask": input_mask, "other_mask": other_mask}
-        masks = {key: mask for key, mask in both.items() if mask is not None}
+        masks = {} if input_mask is None else {"input_mask": input_mask}
+        if other_mask is not None:
+            masks["other_mask"] = other_mask
         return operator.call((input, other), (), masks, options)
 
     return function
+
+
+_MAKERS = {
+    "prod": _product_of,
+    "var": _deviation_of,
+    "std": _deviation_of,
+    "logaddexp": _pair_function_of,
+}
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -223,11 +228,12 @@ def _functions() -> dict[str, Callable[..., Any]]:
         if not op["masked"] or name not in torch.masked.__all__:
             continue
         operator = Operator(name, is_differentiable=op["differentiable"])
-        is_pair = "other" in operator.keywords
-        function = (_pair_function_of if is_pair else _function_of)(operator)
+        function = _MAKERS.get(name, _function_of)(operator)
         function.__name__ = function.__qualname__ = name
         function.__module__ = "loup.torch"
         function.__doc__ = f"{op['summary']} As torch.masked.{name}, on loup's kernels."
+        function.__annotations__ = dict(operator.theirs.__annotations__)
+        function.__kwdefaults__ = dict(operator.theirs.__kwdefaults__ or {})
         function.__signature__ = operator.signature  # type: ignore[attr-defined]
         functions[name] = function
     return functions

@@ -93,7 +93,8 @@ def _pull(
         gradients = [gradients[i] for i in recorded]
     found = _loup.autograd_grad(outputs, inputs, gradients, retain, create, True)
     return [
-        zeros(inputs[i].shape, inputs[i].dtype) if g is None else g for i, g in enumerate(found)
+        g if isinstance(g, _loup.Tensor) else zeros(x.shape, x.dtype)
+        for g, x in zip(found, inputs, strict=True)
     ]
 
 
@@ -126,20 +127,20 @@ class Recorded(torch.autograd.Function):
         if ctx.is_guarded:
             _ = ctx.saved_tensors  # torch refuses what was changed or released
         wanted = ctx.needs_input_grad[1:]
-        gradients = tuple([g if type(g) in PLAIN else _plain(g) for g in gradients])
+        gradients = tuple([_plain(g) for g in gradients])
         if torch.is_grad_enabled():  # create_graph=True
             _refuse_changes(ctx)
             pullback = Pullback(ctx.call, len(gradients), wanted)
             found = apply(pullback, *gradients, *ctx.inputs)
             found = iter(found if isinstance(found, tuple) else (found,))
         else:
+            given = [to_loup(g) for g in gradients]
             outputs, leaves = ctx.record
             # Torch, too, can go back twice through what it saved nothing for.
             retain = not ctx.is_guarded or _keeps_graph()
             if not retain:
                 ctx.record = ctx.inputs = None
             chosen = [leaves[i] for i, is_wanted in enumerate(wanted) if is_wanted]
-            given = [to_loup(g) for g in gradients]
             found = map(to_torch, _pull(outputs, chosen, given, retain=retain, create=False))
         return (None, *[next(found) if is_wanted else None for is_wanted in wanted])
 
@@ -161,7 +162,9 @@ def apply(call: Call | Pullback, *inputs: torch.Tensor) -> Any:
 
 
 def _plain(gradient: Any) -> torch.Tensor:
-    """A gradient from operations on another class; what a MaskedTensor hides is zero."""
+    """A gradient that is in memory; what a MaskedTensor hides is zero."""
+    if type(gradient) in PLAIN:
+        return gradient.clone() if gradient._is_zerotensor() else gradient
     if is_masked_tensor(gradient):
         parts: Any = gradient
         return torch.where(parts.get_mask(), parts.get_data(), 0)

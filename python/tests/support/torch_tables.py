@@ -145,13 +145,6 @@ def _differences_of_gradients(sample: Sample, ours: Outcome, theirs: Outcome) ->
             if sample.name == "log_softmax" and not sample.counts().all():
                 yield "gradients of masked outputs do not count"
             return
-    if sample.name == "normalize" and dtype is torch.float16:
-        lines = theirs.gradients[0].abs().amax(sample.arguments[1], keepdim=True)
-        fits = (lines <= torch.finfo(dtype).max).expand(sample.inputs[0].shape)
-        found, expected = ours.gradients[0][fits], theirs.gradients[0][fits]
-        if not fits.all() and is_close(found, expected, dtype):
-            yield "a gradient too large for float16 spoils its line"
-            return
     yield "other gradient"
 
 

@@ -101,6 +101,41 @@ def test_a_mean_of_halves_does_not_overflow(module: Any) -> None:
     assert module.var(x).item() == 0
 
 
+@pytest.mark.parametrize("name", ["var", "std"])
+@defect_of_torch
+def test_a_deviation_of_halves_is_rounded_once(module: Any, name: str) -> None:
+    torch.manual_seed(3)
+    x = torch.randn(50, 16).half()
+    assert torch.equal(getattr(module, name)(x, 1), getattr(torch, name)(x.double(), 1).half())
+
+
+@defect_of_torch
+def test_halves_that_do_not_count_are_normalized_to_zero(module: Any) -> None:
+    x, mask = torch.ones(2, dtype=torch.float16), tensor([False, False])
+    assert module.normalize(x, 2.0, 0, mask=mask).tolist() == [0.0, 0.0]
+
+
+@defect_of_torch
+def test_a_gradient_too_large_for_halves_stays_where_it_is(module: Any) -> None:
+    x = tensor([6e-6, 0.0, 0.0], torch.float16).requires_grad_()
+    module.normalize(x, 2.0, 0).backward(tensor([0.0, 1.0, 0.0], torch.float16))
+    assert x.grad.tolist() == [0.0, INF, 0.0]
+
+
+@defect_of_torch
+def test_no_integers_have_no_logarithm(module: Any) -> None:
+    x, mask = tensor([1, 2]), tensor([False, False])
+    assert module.logsumexp(x, dtype=torch.float32, mask=mask).item() == -INF
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+@defect_of_torch
+def test_masked_integers_add_nothing_to_a_float(module: Any, dtype: Any) -> None:
+    x, y = tensor([1.0, 2.0]), tensor([3, 4], dtype)
+    masks = {"input_mask": tensor([True, False]), "other_mask": tensor([False, False])}
+    assert module.logaddexp(x, y, **masks).tolist() == [1.0, -INF]
+
+
 @pytest.mark.parametrize("name", ["softmax", "softmin", "log_softmax"])
 @defect_of_torch
 def test_a_line_without_elements_is_defined(module: Any, name: str) -> None:

@@ -64,39 +64,10 @@ def test_inputs_without_gradients_get_none() -> None:
     assert y.grad is None
 
 
-def test_the_norm_that_counts_has_gradient_zero() -> None:
-    x = leaf()
-    masked.norm(x, 0, 1).sum().backward()
-    assert x.grad.tolist() == [[0.0] * 3] * 3
-
-
 def test_gradients_have_the_dtype_of_the_input() -> None:
     x = torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
     masked.sum(x, dtype=torch.float64).backward()
     assert x.grad.dtype is torch.bfloat16
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-def test_forward_mode_is_refused() -> None:
-    from torch.autograd import forward_ad
-
-    with forward_ad.dual_level():
-        x = forward_ad.make_dual(torch.ones(3), torch.ones(3))
-        with pytest.raises(NotImplementedError, match="expected gradients in backward mode, got"):
-            masked.softmax(x, 0)
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-def test_transforms_are_refused() -> None:
-    rule = "expected tensors with elements, got those of a transform of torch.func"
-    with pytest.raises(NotImplementedError, match=rule):
-        torch.vmap(masked.sum)(torch.ones(3, 2))
-    with pytest.raises(NotImplementedError, match=rule):
-        torch.func.grad(masked.sum)(torch.ones(3))
-    x = leaf()
-    y = call("softmax", x)
-    with pytest.raises(NotImplementedError, match=rule):
-        torch.autograd.grad(y, x, torch.ones(2, 3, 3, dtype=y.dtype), is_grads_batched=True)
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
@@ -106,6 +77,14 @@ def test_a_gradient_may_be_a_masked_tensor() -> None:
     y = call("sum", x)
     masked.as_masked_tensor(y, torch.tensor([True, False, True])).sum().backward()
     assert x.grad.tolist() == (MASK * torch.tensor([[1.0], [0.0], [1.0]])).tolist()
+
+
+@pytest.mark.parametrize("creates", [False, True])
+def test_a_gradient_may_be_zeros_without_memory(creates: bool) -> None:
+    x = leaf()
+    zeros = torch._efficientzerotensor(3, dtype=x.dtype)
+    (found,) = torch.autograd.grad(call("sum", x), x, zeros, create_graph=creates)
+    assert found.tolist() == [[0.0] * 3] * 3
 
 
 # --- again, and never again ---
