@@ -64,8 +64,8 @@ bench: bench-build ## Measure loup beside its peers; TASKS=sum, TASKS="exp cache
 bench-check: bench-build ## Measure and exit 1 when a task is below its floor
 	@PYTHONPATH=build/release/python $(PYTHON) bench/run.py --check $(TASKS)
 
-.PHONY: bench-overhead
-bench-overhead: bench-build ## What methods of MaskedTensor and loup.torch add to a small call; exit 1 above a limit
+.PHONY: bench-calls
+bench-calls: bench-build ## Measure what methods and loup.torch add to small calls; exit 1 above a limit
 	@PYTHONPATH=build/release/python $(PYTHON) bench/method_overhead.py --check
 	@PYTHONPATH=build/release/python $(PYTHON) bench/torch_overhead.py --check
 
