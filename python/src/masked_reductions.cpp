@@ -163,10 +163,11 @@ void define_masked(const MaskedScopes& scopes, const masked::PairReduction& op) 
         const masked::PairOptions options{.mask = call.mask_copy(), .keepdim = call.keepdim};
         return with_input(
             op.name, input, [&](const auto& x) { return op(x, call.dims, options); },
-            [&op](const auto& pair) -> nb::object {
+            [&op](auto pair) -> nb::object {
               static const nb::handle extreme = result_class("ValuesIndices");
               static const nb::handle both = result_class("MinMax");
-              return (op.takes_one_dim ? extreme : both)(pair.first, pair.second);
+              return (op.takes_one_dim ? extreme : both)(std::move(pair.first),
+                                                         std::move(pair.second));
             });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "keepdim"_a.none() = absent(),
