@@ -7,28 +7,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-import timeit
 from collections.abc import Callable
+
+from harness.small_calls import microseconds
 
 import loup
 
 LIMIT = 0.3  # microseconds
-ROUNDS, CALLS = 150, 500  # short rounds, some of which no other process interrupts
 ARGUMENTS: dict[str, tuple[object, ...]] = {"norm": (2.0, 0), "normalize": (2.0, 0)}
-OTHERS = ("logaddexp", "quantile", "histogram", "cov", "corrcoef", "weighted_mean", "minmax")
+OTHERS = ("logaddexp", "quantile", "histogram", "cov", "corrcoef", "weighted_mean")
 
 
-def calls_of(name: str) -> tuple[Callable[[], object], Callable[[], object]]:
+def calls_of(name: str) -> list[Callable[[], object]]:
     """The function and the method, on the same memory."""
     x = loup.randn(64)
     mask = loup.rand(64) > 0.3
     arguments = ARGUMENTS.get(name, (0,))
     function = getattr(loup.masked, name)
     both = loup.as_masked_tensor(x, mask)
-    return (
+    return [
         lambda: function(x, *arguments, mask=mask),
         lambda: getattr(both, name)(*arguments),
-    )
+    ]
 
 
 def main() -> int:
@@ -39,12 +39,9 @@ def main() -> int:
     print(f"{'µs':<12} function  method  overhead")
     worst = 0.0
     for name in [op["name"] for op in loup.ops() if op["masked"] and op["name"] not in OTHERS]:
-        best = [float("inf")] * 2
-        for _ in range(ROUNDS):  # in turns, so that both meet the same machine
-            for i, call in enumerate(calls_of(name)):
-                best[i] = min(best[i], timeit.timeit(call, number=CALLS) / CALLS * 1e6)
-        worst = max(worst, best[1] - best[0])
-        print(f"{name:<12} {best[0]:8.2f} {best[1]:7.2f} {best[1] - best[0]:9.2f}", flush=True)
+        function, method = microseconds(calls_of(name))
+        worst = max(worst, method - function)
+        print(f"{name:<12} {function:8.2f} {method:7.2f} {method - function:9.2f}", flush=True)
     return int(options.check and worst > LIMIT)
 
 

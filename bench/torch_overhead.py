@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-import timeit
 from collections.abc import Callable
 
 import loup.torch
 import torch
+from harness.small_calls import microseconds
 from loup.torch.exchange import to_loup
 from loup.torch.functions import table
 
 import loup
 
 LIMIT = 8.0  # microseconds
-ROUNDS, CALLS = 150, 200  # short rounds, some of which no other process interrupts
 
 
 def arguments_of(name: str) -> tuple[object, ...]:
@@ -41,15 +40,6 @@ def calls_of(name: str) -> list[Callable[[], object]]:
             rest = arguments_of(name)
             calls.append(lambda f=function, a=a, m=m, rest=rest: f(a, *rest, mask=m[0]))
     return calls
-
-
-def microseconds(calls: list[Callable[[], object]]) -> list[float]:
-    """The best of many rounds of each: rounds take turns, so that all meet the same machine."""
-    best = [float("inf")] * len(calls)
-    for _ in range(ROUNDS):
-        for i, call in enumerate(calls):
-            best[i] = min(best[i], timeit.timeit(call, number=CALLS) / CALLS * 1e6)
-    return best
 
 
 def main() -> int:
