@@ -34,6 +34,8 @@ struct ArgExtreme {
   static constexpr std::int64_t block = 512;
   /// Larger than every index.
   static constexpr Partial no_index = Wide::highest;
+  /// The row of a tile of which nothing counts.
+  static constexpr Lane nowhere = -1;
 
   /// Whether b is to replace a.
   static HWY_INLINE bool replaces(Partial b, Partial b_index, Partial a, Partial a_index) {
@@ -142,11 +144,41 @@ struct ArgExtreme {
     for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
   }
 
+  /// Which row of a tile its r-th row that counts is; known beforehand where all of them do.
+  template <std::int64_t fixed_rows, class Mask>
+  static HWY_INLINE Lane place_of(const Tile<T, Mask>& tile, std::int64_t r) {
+    return static_cast<Lane>(fixed_rows == group_rows ? r : tile.place[r]);
+  }
+
+  /// Numbers are compared with nothing (a NaN) or the best so far; the few tiles in which a NaN
+  /// counts are looked at again.
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, Partial* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
+    if constexpr (std::is_floating_point_v<Lane>) {
+      const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+      auto best = hn::Set(d, std::numeric_limits<Lane>::quiet_NaN());
+      auto at = hn::Set(d, nowhere);
+      auto is_nan = hn::FirstN(d, 0);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto v = (tile.mask[r] + c).keep(d, load(d, tile.x[r] + c));
+        const auto is_within = is_largest ? hn::Le(v, best) : hn::Ge(v, best);
+        const auto taken = lanes_that_count(d, tile.mask[r] + c).both(d, hn::Not(is_within));
+        best = hn::IfThenElse(taken, v, best);
+        at = hn::IfThenElse(taken, hn::Set(d, place_of<fixed_rows>(tile, r)), at);
+        is_nan = hn::Or(is_nan, hn::IsNaN(v));
+      }
+      if (HWY_LIKELY(hn::AllFalse(d, is_nan))) {
+        absorb_numbers(d, state, n, tile, best, at);
+        return;
+      }
+    }
+    search_tile<fixed_rows>(d, state, n, tile, c);
+  }
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_NOINLINE void search_tile(D d, Partial* state, std::int64_t n,
+                                       const Tile<T, Mask>& tile, std::int64_t c) {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    constexpr Lane nowhere = -1;
     auto best = hn::Set(d, Order::identity);
     auto at = hn::Set(d, nowhere);
     // Lanes that take whatever counts next, and lanes that hold a NaN: the first one stays.
@@ -158,10 +190,43 @@ struct ArgExtreme {
       if constexpr (std::is_floating_point_v<Lane>) is_better = hn::AndNot(is_nan, is_better);
       const auto taken = lanes_that_count(d, tile.mask[r] + c).both(d, is_better);
       best = hn::IfThenElse(taken, v, best);
-      at = hn::IfThenElse(taken, hn::Set(d, static_cast<Lane>(tile.place[r])), at);
+      at = hn::IfThenElse(taken, hn::Set(d, place_of<fixed_rows>(tile, r)), at);
       is_empty = hn::AndNot(taken, is_empty);
       if constexpr (std::is_floating_point_v<Lane>) is_nan = hn::IsNaN(best);
     }
+    absorb_tile(d, state, n, tile, best, at);
+  }
+  /// The best number of each column of a tile, and at which of its rows it is. A NaN says that
+  /// there is none, and loses every comparison.
+  template <class D, class Mask>
+  static HWY_INLINE void absorb_numbers(D d, Partial* state, std::int64_t n,
+                                        const Tile<T, Mask>& tile, hn::Vec<D> best, hn::Vec<D> at) {
+    const auto absorb_part = [&](auto dp, Partial* to, auto value, auto place) HWY_ATTR {
+      const auto index =
+          hn::Add(hn::Set(dp, static_cast<Partial>(tile.index)),
+                  hn::Mul(place, hn::Set(dp, static_cast<Partial>(tile.index_step))));
+      const auto old = hn::LoadU(dp, to);
+      const auto old_index = hn::LoadU(dp, to + n);
+      const auto is_further = is_largest ? hn::Gt(value, old) : hn::Lt(value, old);
+      const auto is_first = hn::And(hn::Eq(value, old), hn::Lt(index, old_index));
+      const auto replaced = hn::Or(is_further, is_first);
+      hn::StoreU(hn::IfThenElse(replaced, value, old), dp, to);
+      hn::StoreU(hn::IfThenElse(replaced, index, old_index), dp, to + n);
+    };
+    if constexpr (std::is_same_v<Lane, Partial>) {
+      absorb_part(d, state, best, at);
+    } else {
+      widen<Partial>(d, best, [&](auto dp, std::int64_t first, auto value) HWY_ATTR {
+        widen<Partial>(d, at, [&](auto, std::int64_t other, auto place) HWY_ATTR {
+          if (first == other) absorb_part(dp, state + first, value, place);
+        });
+      });
+    }
+  }
+  /// The best of each column of a tile, and at which of its rows it is.
+  template <class D, class Mask>
+  static HWY_INLINE void absorb_tile(D d, Partial* state, std::int64_t n, const Tile<T, Mask>& tile,
+                                     hn::Vec<D> best, hn::Vec<D> at) {
     HWY_ALIGN Partial values[lanes<D>];
     HWY_ALIGN Partial places[lanes<D>];
     store_wide(d, best, values);

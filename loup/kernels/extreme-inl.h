@@ -79,6 +79,13 @@ struct Extreme {
   static HWY_INLINE ExtremeLanes<D> start(D d) {
     return {hn::Set(d, first_state), hn::FirstN(d, 0)};
   }
+  static HWY_INLINE T absent()
+    requires(std::is_same_v<T, BFloat16> && !is_magnitude)
+  {
+    T infinite;
+    infinite.bits = is_largest ? 0xff80 : 0x7f80;
+    return infinite;
+  }
   template <class D, class Counts>
   static HWY_INLINE void add(D d, ExtremeLanes<D>& x, hn::Vec<D> v, Counts counts) {
     if constexpr (is_magnitude) v = hn::Abs(v);

@@ -10,6 +10,7 @@
 //   start(d)              those of nothing
 //   settled(d, lanes)     lanes as they are joined, where that is another struct
 //   add(d, lanes, v, counts)   one more element for each lane that counts
+//   absent()              an element that changes nothing, if there is one
 //   join(d, a, b)         both; the elements of a come first
 //   into(d, lanes, state, n)   lane i into state i; planes of states lie n apart
 //   clear(state, n, count)     `count` states of nothing
@@ -53,6 +54,18 @@ HWY_INLINE Lanes2<H> upper_half(H h, const Lanes2<D>& x) {
   return {hn::UpperHalf(h, x.a), hn::UpperHalf(h, x.b)};
 }
 
+struct AsItIs {
+  template <class V>
+  HWY_INLINE V operator()(V v) const {
+    return v;
+  }
+};
+
+/// Whether chunks are read as pairs (simd-inl.h), with something else where they do not count.
+template <class Op, class D, class Map>
+inline constexpr bool takes_pairs =
+    is_paired<typename Op::Element, D> && std::is_same_v<Map, AsItIs> && requires { Op::absent(); };
+
 template <class Op, class D>
 HWY_INLINE auto settled(D d, const typename Op::template Lanes<D>& x) {
   if constexpr (requires { Op::settled(d, x); }) {
@@ -77,15 +90,35 @@ struct VirtualLanes {
   /// Adds map(x) of one chunk.
   template <class T, class Mask, class Map>
   HWY_INLINE void add(const T* x, Mask mask, Map map) {
-    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
-    rest.add(x + N, mask + N, map);
+    if constexpr (takes_pairs<Op, D, Map>) {
+      add_pair(load_pair(D(), x, mask, Op::absent()));
+    } else {
+      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
+      rest.add(x + N, mask + N, map);
+    }
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
   template <class T, class Mask, class Map>
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count, Map map) {
     if (count <= 0) return;
-    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
-    rest.add_tail(x + N, mask + N, count - N, map);
+    if constexpr (takes_pairs<Op, D, Map>) {
+      add_pair(load_pair(D(), x, mask, Op::absent(), count));
+    } else {
+      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
+      rest.add_tail(x + N, mask + N, count - N, map);
+    }
+  }
+  HWY_INLINE void add_pair(const Pair<D>& pair) {
+    Op::add(D(), first, pair.even, AllLanes());
+    Op::add(D(), rest.first, pair.odd, AllLanes());
+  }
+  /// Brings lanes of pairs in order.
+  HWY_INLINE void unpair_lanes() {
+    first.a = Op::settled(D(), first).a;
+    rest.first.a = Op::settled(D(), rest.first).a;
+    unpair(D(), first.a, rest.first.a);
+    first = {first.a, Op::start(D()).is_nan};
+    rest.first = {rest.first.a, Op::start(D()).is_nan};
   }
   template <int J>
   HWY_INLINE const typename Op::template Lanes<D>& get() const {
@@ -125,13 +158,6 @@ HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
   }
 }
 
-struct AsItIs {
-  template <class V>
-  HWY_INLINE V operator()(V v) const {
-    return v;
-  }
-};
-
 /// What map(x) of the elements from `first` to `end` of a row give, lane by lane. Both are
 /// multiples of a chunk, or `end` is the end of the row. What lies less than `fetched` elements
 /// ahead is in the cache already.
@@ -148,6 +174,7 @@ HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std:
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
+  if constexpr (takes_pairs<Op, D, Map>) v.unpair_lanes();
   return v.joined();
 }
 

@@ -45,6 +45,17 @@ struct Mean : Sum {
     std::fill_n(counts, Sum::kept_lanes, P{});
     counts[0] = static_cast<P>(count_of(row.mask, row.cols));
   }
+  template <class Rows>
+    requires requires { Sum::short_cols; }
+  static HWY_INLINE void short_rows(const Block& b, Rows rows, std::int64_t first, P* out,
+                                    std::int64_t plane) {
+    Sum::short_rows(b, rows, first, out, plane);
+    P* const counts = out + Sum::planes * plane;
+    std::fill_n(counts, group_rows * Sum::kept_lanes, P{});
+    for (std::int64_t r = 0; r < group_rows; ++r) {
+      counts[r * Sum::kept_lanes] = static_cast<P>(count_of(rows.mask(first + r), b.cols));
+    }
+  }
   static HWY_INLINE void absorb(P* state, std::int64_t n, const P* value) {
     Sum::absorb(state, n, value);
     state[Sum::planes * n] += value[Sum::planes * group_rows];

@@ -8,6 +8,8 @@
 //   row(row, out, plane)  one row into kept_lanes partial results in each plane
 //   spread(d, lane, v, counts, out, plane)   lanes of a row so short that each is a partial result;
 //                         where kept_lanes is more than 1
+//   short_rows(block, rows, first, out, plane)   a group of rows of at most short_cols columns, all
+//                         of which count and may be read past their end; if it is worth it
 //   empty_row(out, plane) the partial results of a row of which nothing counts
 //   fold(from, to, rows)  kept_lanes partial results of each row into one, for one plane
 //   absorb(state, n, v)   a folded row into a state; planes of states lie n apart, of rows
@@ -183,6 +185,13 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
     if constexpr (Op::kept_lanes > 1) {
       if (b.cols <= Op::kept_lanes && first + group_rows <= readable && rows.all()) {
         spread_short_rows<Op>(b, rows, first, group);
+        group.fold_into(states, first, shared, group_rows);
+        continue;
+      }
+    }
+    if constexpr (requires { Op::short_cols; }) {
+      if (b.cols <= Op::short_cols && first + group_rows <= readable && rows.all()) {
+        Op::short_rows(b, rows, first, group.partials, group.plane);
         group.fold_into(states, first, shared, group_rows);
         continue;
       }

@@ -62,12 +62,59 @@ HWY_INLINE hn::Vec<D> load(D d, const T* x) {
 /// Without F16C Highway 1.0.3 widens inf and NaN of float16 to finite numbers.
 inline constexpr bool widens_float16 = HWY_TARGET <= HWY_AVX2;
 
+/// A chunk of 32 bfloat16 is two vectors of float lanes: one shift gives the elements at even
+/// places, one AND those at odd ones, where widening in order takes twice as many instructions and
+/// a mask for each vector. What does not count is replaced before, as bfloat16.
+template <class T, class D>
+inline constexpr bool is_paired = HWY_TARGET <= HWY_AVX3 && std::is_same_v<T, BFloat16> &&
+                                  std::is_same_v<hn::TFromD<D>, float> && lanes<D> == 16;
+
+template <class D>
+struct Pair {
+  hn::Vec<D> even, odd;
+};
+/// `fill` where elements do not count, or lie behind the first `count`.
+template <class D, class Mask>
+HWY_INLINE Pair<D> load_pair(D d, const BFloat16* x, Mask mask, BFloat16 fill,
+                             std::int64_t count = 2 * lanes<D>) {
+  const hn::Repartition<std::uint16_t, D> halves;
+  const hn::RebindToUnsigned<D> words;
+  auto v = hn::LoadU(halves, reinterpret_cast<const std::uint16_t*>(x));
+  const auto none = hn::Set(halves, fill.bits);
+  v = mask.select(halves, v, none);
+  if (count < 2 * lanes<D>) {
+    v = hn::IfThenElse(hn::FirstN(halves, static_cast<std::size_t>(count)), v, none);
+  }
+  const auto both = hn::BitCast(words, v);
+  return {hn::BitCast(d, hn::ShiftLeft<16>(both)),
+          hn::BitCast(d, hn::And(both, hn::Set(words, 0xffff0000U)))};
+}
+/// Lanes of pairs in the order of their elements: the first half of them is `even`, the other
+/// `odd`.
+template <class D>
+HWY_INLINE void unpair([[maybe_unused]] D d, [[maybe_unused]] hn::Vec<D>& even,
+                       [[maybe_unused]] hn::Vec<D>& odd) {
+#if HWY_TARGET <= HWY_AVX3
+  HWY_ALIGN constexpr std::int32_t low[16] = {0, 16, 1, 17, 2, 18, 3, 19,
+                                              4, 20, 5, 21, 6, 22, 7, 23};
+  const auto first = _mm512_load_si512(low);
+  const auto second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+  const auto elements = even;
+  even = hn::Vec<D>{_mm512_permutex2var_ps(elements.raw, first, odd.raw)};
+  odd = hn::Vec<D>{_mm512_permutex2var_ps(elements.raw, second, odd.raw)};
+#endif
+}
+
 /// Every element counts.
 struct NoMask {
   HWY_INLINE NoMask operator+(std::int64_t /*offset*/) const { return {}; }
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V keep(D /*d*/, V v) const {
     return v;
+  }
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V select(D /*d*/, V yes, V /*no*/) const {
+    return yes;
   }
   HWY_INLINE bool operator[](std::int64_t /*i*/) const { return true; }
 };
@@ -101,6 +148,10 @@ struct ByteMask {
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V keep(D d, V v) const {
     return hn::IfThenElseZero(lanes_of(d), v);
+  }
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V select(D d, V yes, V no) const {
+    return hn::IfThenElse(lanes_of(d), yes, no);
   }
   HWY_INLINE bool operator[](std::int64_t i) const { return bytes[i] != 0; }
 };

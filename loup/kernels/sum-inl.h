@@ -91,6 +91,15 @@ struct SumFloat : PlainSum<T, double, DType::f32> {
       });
     });
   }
+  static constexpr std::int64_t short_cols = 256;
+  template <class Rows>
+  static HWY_INLINE void short_rows(const Block& b, Rows rows, std::int64_t first, double* out,
+                                    std::int64_t /*plane*/) {
+    for_each_short_row<T>(b, rows, first, [&](std::int64_t r, const auto& v) HWY_ATTR {
+      fold_to_eight(v, [&](auto d, std::int64_t lane, auto sums)
+                           HWY_ATTR { store_wide(d, sums, out + r * sum_lanes + lane); });
+    });
+  }
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/, const Tile<T, Mask>& tile,
                               std::int64_t c) {

@@ -157,10 +157,9 @@ struct Variance {
   static HWY_INLINE void tile(Tag d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    const auto zero = hn::Zero(d);
-    auto count = hn::LoadU(d, state);
+    const auto count = hn::LoadU(d, state);
     auto mean = hn::LoadU(d, state + n);
-    auto has_mean = hn::Gt(count, zero);
+    auto has_mean = hn::Gt(count, hn::Zero(d));
     for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_mean); ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       const auto is_first = counts.both(d, hn::Not(has_mean));
@@ -170,10 +169,13 @@ struct Variance {
     Lanes2<Tag> sums{hn::LoadU(d, state + 3 * n), hn::LoadU(d, state + 2 * n)};
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      count = hn::Add(count, counts.select(d, hn::Set(d, 1.0), zero));
       PowerSums<T>::add(d, sums, hn::Sub(load(d, tile.x[r] + c), mean), counts);
     }
-    hn::StoreU(count, d, state);
+    if constexpr (std::is_same_v<Mask, ByteMask>) {
+      add_counts<fixed_rows>(d, tile, c, state);
+    } else {
+      hn::StoreU(hn::Add(count, hn::Set(d, static_cast<double>(rows))), d, state);
+    }
     hn::StoreU(mean, d, state + n);
     hn::StoreU(sums.b, d, state + 2 * n);
     hn::StoreU(sums.a, d, state + 3 * n);

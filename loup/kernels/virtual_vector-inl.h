@@ -36,18 +36,30 @@ struct VirtualVector {
   }
   template <class T, class Mask>
   HWY_INLINE void add(const T* x, Mask mask) {
-    first = hn::Add(first, mask.keep(D(), load(D(), x)));
-    rest.add(x + N, mask + N);
+    if constexpr (is_paired<T, D>) {
+      add_pair(load_pair(D(), x, mask, T{}));
+    } else {
+      first = hn::Add(first, mask.keep(D(), load(D(), x)));
+      rest.add(x + N, mask + N);
+    }
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
   template <class T, class Mask>
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count) {
     if (count <= 0) return;
-    const hn::Vec<D> v = mask.keep(D(), load(D(), x));
-    first = hn::Add(
-        first,
-        count >= N ? v : hn::IfThenElseZero(hn::FirstN(D(), static_cast<std::size_t>(count)), v));
-    rest.add_tail(x + N, mask + N, count - N);
+    if constexpr (is_paired<T, D>) {
+      add_pair(load_pair(D(), x, mask, T{}, count));
+    } else {
+      const hn::Vec<D> v = mask.keep(D(), load(D(), x));
+      first = hn::Add(
+          first,
+          count >= N ? v : hn::IfThenElseZero(hn::FirstN(D(), static_cast<std::size_t>(count)), v));
+      rest.add_tail(x + N, mask + N, count - N);
+    }
+  }
+  HWY_INLINE void add_pair(const Pair<D>& pair) {
+    first = hn::Add(first, pair.even);
+    rest.first = hn::Add(rest.first, pair.odd);
   }
   template <int J>
   HWY_INLINE hn::Vec<D> get() const {
@@ -117,6 +129,7 @@ HWY_INLINE void for_each_block(const Row<T, Mask>& row, Flush flush) {
     v.add(row.x + i, row.mask + i);
   }
   if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
+  if constexpr (is_paired<T, D>) unpair(D(), v.first, v.rest.first);
   flush(v, std::true_type());
   while (i < full) {
     v.clear();
@@ -126,7 +139,68 @@ HWY_INLINE void for_each_block(const Row<T, Mask>& row, Flush flush) {
       v.add(row.x + i, row.mask + i);
     }
     if (end == full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full);
+    if constexpr (is_paired<T, D>) unpair(D(), v.first, v.rest.first);
     flush(v, std::false_type());
+  }
+}
+
+/// Some rows side by side, each in a virtual vector of its own.
+template <class D, class T, class Mask, int count>
+struct RowVectors {
+  static constexpr std::int64_t step = chunk_lanes<T>;
+  const T* x;
+  Mask mask;
+  VirtualVector<D, static_cast<int>(step / lanes<D>)> v;
+  RowVectors<D, T, Mask, count - 1> rest;
+
+  template <class Rows>
+  HWY_INLINE void start(const Block& b, Rows rows, std::int64_t r) {
+    x = static_cast<const T*>(b.x) + r * b.x_row;
+    mask = rows.mask(r);
+    v.clear();
+    rest.start(b, rows, r + 1);
+  }
+  HWY_INLINE void add(std::int64_t i) {
+    v.add(x + i, mask + i);
+    rest.add(i);
+  }
+  HWY_INLINE void add_tail(std::int64_t i, std::int64_t left) {
+    v.add_tail(x + i, mask + i, left);
+    rest.add_tail(i, left);
+  }
+  template <class Flush>
+  HWY_INLINE void flush(std::int64_t r, Flush use) {
+    if constexpr (is_paired<T, D>) unpair(D(), v.first, v.rest.first);
+    use(r, v);
+    rest.flush(r + 1, use);
+  }
+};
+template <class D, class T, class Mask>
+struct RowVectors<D, T, Mask, 0> {
+  template <class Rows>
+  HWY_INLINE void start(const Block& /*b*/, Rows /*rows*/, std::int64_t /*r*/) {}
+  HWY_INLINE void add(std::int64_t /*i*/) {}
+  HWY_INLINE void add_tail(std::int64_t /*i*/, std::int64_t /*left*/) {}
+  template <class Flush>
+  HWY_INLINE void flush(std::int64_t /*r*/, Flush /*use*/) {}
+};
+
+/// The same for a group of rows that all count, are no longer than a block and may be read past
+/// their end: `flush(r, v)` gets the virtual vector of row `first` + r. Several at a time, because
+/// one short row leaves nothing to do while its additions wait for each other.
+template <class T, class Rows, class Flush>
+HWY_INLINE void for_each_short_row(const Block& b, Rows rows, std::int64_t first, Flush flush) {
+  using D = hn::ScalableTag<std::conditional_t<sizeof(T) == 8, double, float>>;
+  using Mask = decltype(rows.mask(0));
+  constexpr std::int64_t step = chunk_lanes<T>;
+  constexpr int at_once = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+  const std::int64_t full = b.cols - b.cols % step;
+  for (std::int64_t r = 0; r < group_rows; r += at_once) {
+    RowVectors<D, T, Mask, at_once> some;
+    some.start(b, rows, first + r);
+    for (std::int64_t i = 0; i < full; i += step) some.add(i);
+    if (full < b.cols) some.add_tail(full, b.cols - full);
+    some.flush(r, flush);
   }
 }
 
