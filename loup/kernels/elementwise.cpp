@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t most_operands = 4;
 /// What one thread does at a time.
 constexpr std::int64_t task_elements = 16 * 1024;
+/// Tasks are at least this wide where rows lie closer together than columns: they are to have many
+/// rows.
+constexpr std::int64_t turned_cols = 128;
 /// What is converted at a time: four operands of this many elements fit the first-level cache.
 constexpr std::int64_t piece_elements = 1024;
 /// Results beyond this many bytes are written past the caches, which would not keep them anyway.
@@ -31,6 +34,9 @@ struct Operand {
   DType dtype;     // in memory
   DType computed;  // as the kernel sees it
   std::int64_t row, col;
+
+  /// Whether rows lie closer together than columns.
+  bool is_turned() const { return row != 0 && std::abs(row) < std::abs(col); }
 };
 
 /// A rows × cols part of the loop, small enough for the scratch memory.
@@ -65,7 +71,7 @@ class Task {
       const bool reads_rows = is_native(x) && (x.col == 1 || cols == 1);
       is_direct &= reads_rows;
       // Where rows lie closer together than columns, squares read whole cache lines.
-      is_turned |= !reads_rows && x.row != 0 && std::abs(x.row) < std::abs(x.col);
+      is_turned |= !reads_rows && x.is_turned();
     }
     if (is_turned && rows > 1)
       return {std::min<std::int64_t>(rows, 32), std::min<std::int64_t>(cols, 32)};
@@ -161,7 +167,11 @@ void elementwise(const ElementwiseKernel& kernel, const Shape& shape, const Arra
 
   const std::int64_t work = count * bytes * kernel.cost;
   const std::int64_t part = work > serial_bytes ? task_elements : count;
-  const std::int64_t col_part = std::min(cols.size, part);
+  const bool is_turned =
+      part < count &&
+      std::any_of(operands.begin(), operands.end(), [](const Operand& x) { return x.is_turned(); });
+  const std::int64_t col_part =
+      std::min(cols.size, is_turned ? std::max(turned_cols, part / rows.size) : part);
   const std::int64_t row_part = std::min(rows.size, part / col_part);
   const std::int64_t col_parts = (cols.size + col_part - 1) / col_part;
   const std::int64_t row_parts = (rows.size + row_part - 1) / row_part;
