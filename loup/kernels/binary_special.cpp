@@ -111,6 +111,46 @@ struct LogAddExp {
   }
 };
 
+/// Elements where the mask counts, -inf elsewhere: what adds nothing to a sum of exponentials.
+template <class T>
+HWY_INLINE void keep_present(const T* x, const std::uint8_t* counts, std::int64_t count, T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr std::int64_t N = lanes<decltype(d)>;
+  const auto nothing = hn::Set(d, static_cast<T>(-infinity));
+  std::int64_t i = 0;
+  for (; i + N <= count; i += N) {
+    const auto lanes = ByteMask{counts + i}.lanes_of(d);
+    hn::StoreU(hn::IfThenElse(lanes, hn::LoadU(d, x + i), nothing), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = counts[i] != 0 ? x[i] : static_cast<T>(-infinity);
+}
+
+/// LogAddExp of (x, y, whether x counts, whether y does).
+template <class Access>
+void map_present(const void* const* inputs, void* out, std::int64_t count,
+                 const double* parameters) {
+  using T = typename Access::In;
+  constexpr std::int64_t most = 256;
+  HWY_ALIGN T present[2][most];
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t n = std::min(most, count - i);
+    for (int k = 0; k < 2; ++k) {
+      keep_present(static_cast<const T*>(inputs[k]) + i,
+                   static_cast<const std::uint8_t*>(inputs[2 + k]) + i, n, present[k]);
+    }
+    const void* const both[] = {present[0], present[1]};
+    map_binary<Access, LogAddExp>(both, static_cast<T*>(out) + i, n, parameters);
+  }
+}
+
+template <class Access>
+constexpr ElementwiseKernel present_kernel{
+    map_present<Access>,
+    {dtype_of<typename Access::In>(), dtype_of<typename Access::In>(), DType::boolean,
+     DType::boolean},
+    dtype_of<typename Access::Out>(),
+    LogAddExp::cost};
+
 /// log2(2^x + 2^y).
 struct LogAddExp2 {
   static constexpr std::int64_t cost = 8;
@@ -199,14 +239,22 @@ const ElementwiseKernel* find_binary_special(BinaryOp op, ComputeType type) {
   return nullptr;
 }
 
+const ElementwiseKernel* find_present_logaddexp(ComputeType type) {
+  return type == ComputeType::f64 ? &present_kernel<Scalars<double>> : &present_kernel<WideLanes>;
+}
+
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace loup::kernels {
 HWY_EXPORT(find_binary_special);
+HWY_EXPORT(find_present_logaddexp);
 const ElementwiseKernel* binary_special(BinaryOp op, ComputeType type) {
   return HWY_DYNAMIC_DISPATCH(find_binary_special)(op, type);
+}
+const ElementwiseKernel& present_logaddexp(ComputeType type) {
+  return *HWY_DYNAMIC_DISPATCH(find_present_logaddexp)(type);
 }
 }  // namespace loup::kernels
 #endif

@@ -16,13 +16,13 @@ namespace loup::kernels {
 namespace {
 
 /// Operand 0 is the output, the others are the inputs.
-constexpr std::size_t most_operands = 4;
+constexpr std::size_t most_operands = 5;
 /// What one thread does at a time.
 constexpr std::int64_t task_elements = 16 * 1024;
 /// Tasks are at least this wide where rows lie closer together than columns: they are to have many
 /// rows.
 constexpr std::int64_t turned_cols = 128;
-/// What is converted at a time: four operands of this many elements fit the first-level cache.
+/// What is converted at a time: the operands of this many elements fit the first-level cache.
 constexpr std::int64_t piece_elements = 1024;
 /// Results beyond this many bytes are written past the caches, which would not keep them anyway.
 constexpr std::int64_t streamed_bytes = 32 * 1024 * 1024;
@@ -111,7 +111,8 @@ class Task {
     const std::int64_t calls = by_rows ? piece.rows : 1;
     const std::int64_t count = by_rows ? piece.cols : piece.rows * piece.cols;
     for (std::int64_t i = 0; i < calls; ++i) {
-      const void* const inputs[] = {at[1] + i * row[1], at[2] + i * row[2], at[3] + i * row[3]};
+      const void* const inputs[] = {at[1] + i * row[1], at[2] + i * row[2], at[3] + i * row[3],
+                                    at[4] + i * row[4]};
       kernel_.run(inputs, at[0] + i * row[0], count, parameters_);
     }
     const Operand& out = operands_[0];

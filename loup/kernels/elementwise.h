@@ -127,7 +127,7 @@ using ElementwiseRun = void (*)(const void* const* inputs, void* out, std::int64
 
 struct ElementwiseKernel {
   ElementwiseRun run;
-  DType inputs[3];        // what the kernel reads: one of the compute types, bool where it says so
+  DType inputs[4];        // what the kernel reads: one of the compute types, bool where it says so
   DType output;           // what it writes: a compute type, or bool
   std::int64_t cost = 1;  // in units of what loading and storing an element takes
 };
@@ -141,6 +141,9 @@ LOUP_EXPORT const ElementwiseKernel* find_ternary(TernaryOp op, ComputeType type
 LOUP_EXPORT const ElementwiseKernel* find_boolean(BinaryOp op);
 /// Operators that read half types as they are; null for those that compute in float32.
 LOUP_EXPORT const ElementwiseKernel* find_half(BinaryOp op, DType dtype);
+/// (a, b, bool, bool) -> log(exp(a) + exp(b)) of what is there; -inf of nothing. The bools say
+/// whether a is there, and whether b is.
+LOUP_EXPORT const ElementwiseKernel& present_logaddexp(ComputeType type);
 /// (bool, a, b) -> a where true, b elsewhere, for elements of any dtype as they are.
 LOUP_EXPORT const ElementwiseKernel& where_kernel(DType dtype);
 

@@ -29,10 +29,15 @@ Pair extreme(const Call& call, const Tensor& g, bool is_max, bool nan_wins) {
   return chosen(call, g, logical_or(beats, by_nan), x == y);
 }
 
+Pair log_sum_of(const Call& call, const Tensor& g, double scale) {
+  return log_sum({call.input(0), call.input(1)}, {call.needs(0), call.needs(1)}, g, scale);
+}
+
+}  // namespace
+
 /// The share of x in a sum of exponentials; equal infinities share.
-Pair log_sum(const Call& call, const Tensor& g, double scale) {
-  const Tensor& x = call.input(0);
-  const Tensor& y = call.input(1);
+Pair log_sum(const Pair& operands, std::array<bool, 2> needs, const Tensor& g, double scale) {
+  const auto& [x, y] = operands;
   const Tensor is_tie = logical_and(x == y, isinf(x));
   const Tensor is_nothing = logical_and(is_tie, x < 0);
   const auto share = [&](const Tensor& a, const Tensor& b) {
@@ -40,13 +45,10 @@ Pair log_sum(const Call& call, const Tensor& g, double scale) {
     return g * where(is_nothing, 0, part);
   };
   Pair result;
-  if (call.needs(0)) result[0] = share(x, y);
-  if (call.needs(1)) result[1] = share(y, x);
+  if (needs[0]) result[0] = share(x, y);
+  if (needs[1]) result[1] = share(y, x);
   return result;
 }
-
-}  // namespace
-
 Pair add(const Call& /*call*/, const Tensor& g) { return {g, g}; }
 Pair sub(const Call& call, const Tensor& g) { return {g, call.needs(1) ? -g : Tensor()}; }
 Pair mul(const Call& call, const Tensor& g) {
@@ -89,7 +91,9 @@ Pair maximum(const Call& call, const Tensor& g) { return extreme(call, g, true, 
 Pair minimum(const Call& call, const Tensor& g) { return extreme(call, g, false, true); }
 Pair fmax(const Call& call, const Tensor& g) { return extreme(call, g, true, false); }
 Pair fmin(const Call& call, const Tensor& g) { return extreme(call, g, false, false); }
-Pair logaddexp(const Call& call, const Tensor& g) { return log_sum(call, g, 1); }
-Pair logaddexp2(const Call& call, const Tensor& g) { return log_sum(call, g, std::numbers::ln2); }
+Pair logaddexp(const Call& call, const Tensor& g) { return log_sum_of(call, g, 1); }
+Pair logaddexp2(const Call& call, const Tensor& g) {
+  return log_sum_of(call, g, std::numbers::ln2);
+}
 
 }  // namespace loup::ops::rules

@@ -24,6 +24,9 @@ LOUP_EXPORT Pair maximum(const ElementwiseCall& call, const Tensor& g);
 LOUP_EXPORT Pair minimum(const ElementwiseCall& call, const Tensor& g);
 LOUP_EXPORT Pair fmax(const ElementwiseCall& call, const Tensor& g);
 LOUP_EXPORT Pair fmin(const ElementwiseCall& call, const Tensor& g);
+/// Of log(exp(x) + exp(y)), x and y scaled alike; `needs` says which of both are asked for.
+LOUP_EXPORT Pair log_sum(const Pair& operands, std::array<bool, 2> needs, const Tensor& g,
+                         double scale = 1);
 LOUP_EXPORT Pair logaddexp(const ElementwiseCall& call, const Tensor& g);
 LOUP_EXPORT Pair logaddexp2(const ElementwiseCall& call, const Tensor& g);
 

@@ -70,6 +70,13 @@ std::vector<Differentiable> differentiable() {
          return weighted_mean(full({3, 7}, 2.0, DType::f64) * data.at<double>({0, 0}), x * x, 1,
                               {.mask = m});
        }},
+      {"logaddexp",
+       [](const Tensor& x, const auto& m) {
+         const auto column = [](const Tensor& of) { return ops::narrow(of, 1, 3, 1); };
+         std::optional<Tensor> own;
+         if (m) own = column(ops::expand(*m, {3, 7}));
+         return logaddexp(x, column(x), {.input_mask = m, .other_mask = own});
+       }},
   };
 }
 
