@@ -7,6 +7,7 @@
 #include "loup/ops/median.h"
 #include "loup/ops/reduce.h"
 #include "loup/ops/views.h"
+#include "loup/ops/weighted_mean.h"
 #include "loup/tensor/create.h"
 
 namespace loup::masked {

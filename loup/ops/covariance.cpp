@@ -11,7 +11,6 @@
 #include "loup/ops/reduce.h"
 #include "loup/ops/select.h"
 #include "loup/ops/views.h"
-#include "loup/tensor/broadcast.h"
 #include "loup/tensor/create.h"
 
 namespace loup::ops {
@@ -172,23 +171,6 @@ Tensor pair_mask(const char* operation, const Tensor& x, const Tensor* mask) {
     result = matmul(numbers, turned(numbers)) > 0;
   }
   return x.ndim() == 2 ? result : reshape(result, {});
-}
-
-Tensor weighted_mean_of(const Tensor& x, const Tensor& weight, const Dims& dims, bool keepdim,
-                        std::optional<DType> asked, const Tensor* mask) {
-  if (asked && !is_floating(*asked)) {
-    throw ValueError("weighted_mean: expected a floating dtype, got {}", *asked);
-  }
-  broadcast("weighted_mean", "weights", weight.layout(), x.shape());  // checks
-  const DType dtype = asked.value_or(result_dtype(x.dtype()));
-  const DType computed = computed_dtype(dtype);
-  const Tensor weights = broadcast_to(to(weight, computed), x.shape());
-  const Tensor elements = to(to(x, dtype), computed);
-  const ReduceArguments arguments{.mask = mask, .keepdim = keepdim};
-  dim_bits("weighted_mean", dims, x.ndim());
-  if (mask != nullptr) mask_as("weighted_mean", x, *mask);
-  const Tensor total = reduce(sum_spec, elements * weights, dims, arguments);
-  return to(total / reduce(sum_spec, weights, dims, arguments), dtype);
 }
 
 }  // namespace loup::ops

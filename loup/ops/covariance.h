@@ -29,10 +29,4 @@ LOUP_EXPORT Tensor correlation(const Tensor& x, const Tensor* mask = nullptr);
 /// Which pairs of variables have an observation in common; all true without a mask.
 LOUP_EXPORT Tensor pair_mask(const char* operation, const Tensor& x, const Tensor* mask);
 
-/// The sum of the elements that count, each times its weight, divided by the sum of those weights.
-/// `weight` is broadcast to the shape of x. Elements are converted to `dtype` first; integers give
-/// float32, int64 float64.
-LOUP_EXPORT Tensor weighted_mean_of(const Tensor& x, const Tensor& weight, const Dims& dims,
-                                    bool keepdim, std::optional<DType> dtype, const Tensor* mask);
-
 }  // namespace loup::ops

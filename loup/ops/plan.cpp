@@ -58,7 +58,7 @@ void choose_walk(ReducePlan& plan) {
 }  // namespace
 
 ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, std::uint32_t reduced,
-                     std::int64_t state_bytes, bool has_index) {
+                     std::int64_t state_bytes, bool has_index, const Layout* weight) {
   ReducePlan plan;
   const auto is_reduced = [&](int i) { return (reduced >> static_cast<unsigned>(i) & 1U) != 0; };
   std::int64_t count = has_index ? 1 : 0;  // of reduced elements that share an index so far
@@ -67,11 +67,13 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, st
   }
   for (int i = 0; i < x.shape.size(); ++i) {
     const std::int64_t mask_step = mask != nullptr ? mask->strides[i] : 0;
+    std::int64_t last_step = weight != nullptr ? weight->strides[i] : 0;
     if (is_reduced(i)) {
       count /= x.shape[i];
-      plan.outer_reduced.push({x.shape[i], {x.strides[i], mask_step, 0, count}});
+      if (has_index) last_step = count;
+      plan.outer_reduced.push({x.shape[i], {x.strides[i], mask_step, 0, last_step}});
     } else {
-      plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i], 0}});
+      plan.outer_kept.push({x.shape[i], {x.strides[i], mask_step, out[i], last_step}});
     }
   }
   plan.outer_kept.sort_by_step(operand_x);

@@ -8,8 +8,15 @@
 namespace loup::ops {
 
 /// What a reduction steps through, as indices of Axis::step. The last is a number, not memory: by
-/// which users know an element among those that are reduced into one, counted row-major.
-enum PlanOperand : std::size_t { operand_x, operand_mask, operand_out, operand_index };
+/// which users know an element among those that are reduced into one, counted row-major. Sums under
+/// weights have these in its place.
+enum PlanOperand : std::size_t {
+  operand_x,
+  operand_mask,
+  operand_out,
+  operand_index,
+  operand_weight = operand_index
+};
 using PlanAxis = Axis<4>;
 using PlanAxes = Axes<4>;
 using PlanOffsets = Offsets<4>;
@@ -46,10 +53,11 @@ struct BlockRange {
 
 /// A plan for reducing the dims `reduced` (as bits) of `x`. `mask` is broadcast to x's shape, or
 /// null; `out` holds the strides of the output for every dim of x (ignored where reduced); a state
-/// of the reduction has `state_bytes`. Only with `has_index` do indices step. No size may be 0.
+/// of the reduction has `state_bytes`. Only with `has_index` do indices step; `weight`, which is of
+/// x's shape, excludes it. No size may be 0.
 LOUP_EXPORT ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out,
                                  std::uint32_t reduced, std::int64_t state_bytes = 8,
-                                 bool has_index = false);
+                                 bool has_index = false, const Layout* weight = nullptr);
 
 /// Where a tile starts in every operand, and its outputs: rows of an along walk, cols of an across
 /// walk.

@@ -36,6 +36,10 @@ using Walk = ReducePlan::Walk;
 /// reduced.
 constexpr std::int64_t packed_elements = 4 * 1024;
 
+/// The same where weights lie beside them. Products are made of rows at least this long one by one.
+constexpr std::int64_t weighted_elements = 2 * 1024;
+constexpr std::int64_t multiplied_row = 32;
+
 /// Where an operand starts. Its strides are in the plan.
 struct Elements {
   std::byte* data;
@@ -49,6 +53,7 @@ struct Task {
   DType cast;  // what elements are converted to first
   const Tensor* mask;
   double parameter;
+  const Tensor* weight = nullptr;  // what each element is multiplied by, and summed itself
 };
 
 /// Raises numbers to a power in place. Whole powers are products; they are most of those in use.
@@ -86,12 +91,13 @@ void clamp_to(DType dtype, std::byte* data, std::int64_t count) {
 /// One reduction under way: operands, plan and kernel.
 class Run {
  public:
-  /// Writes to `first` the kernel's first result, to `second` the other; either may be null.
+  /// Writes to `first` the kernel's first result, to `second` the other; either may be null. Under
+  /// weights that other is the same reduction of the weights.
   Run(const ReducePlan& plan, const Task& task, const Tensor* first, const Tensor* second)
       : plan_(plan),
         raises_(task.op == ReduceOp::norm_1 && task.parameter != 1),
         computed_(raises_ ? DType::f64 : storage_type(compute_type(task.cast))),
-        packs_x_(raises_ || !reads_in_place(plan, task)),
+        packs_x_(raises_ || task.weight != nullptr || !reads_in_place(plan, task)),
         reducer_(*kernels::find_reducer(task.op, packs_x_ ? computed_ : task.cast)),
         parameter_(task.parameter),
         x_{task.x.raw_data(), task.x.dtype()},
@@ -99,6 +105,8 @@ class Run {
                                    : Elements{nullptr, DType::boolean}),
         first_(first != nullptr ? Elements{first->raw_data(), first->dtype()} : Elements{}),
         second_(second != nullptr ? Elements{second->raw_data(), second->dtype()} : Elements{}),
+        weight_(task.weight != nullptr ? Elements{task.weight->raw_data(), task.weight->dtype()}
+                                       : Elements{}),
         cast_(task.cast),
         clamps_(is_extreme(task.op) && task.cast != DType::i32) {
     const std::int64_t mask_col = plan.cols.step[operand_mask];
@@ -132,7 +140,7 @@ class Run {
     parallel_for(plan_.tiles, merged, [&](std::int64_t tile) {
       const BlockRange range = tile_range(plan_, tile);
       for (std::int64_t part = 1; part < plan_.parts; ++part) {
-        reducer_.merge(states_of(tile, 0), states_of(tile, part), outputs(range));
+        reducer_.merge(states_of(tile, 0), states_of(tile, part), state_count(range));
       }
       finish(range, states_of(tile, 0));
     });
@@ -148,23 +156,29 @@ class Run {
   std::int64_t outputs(const BlockRange& range) const {
     return plan_.walk == Walk::across ? range.cols : range.rows;
   }
+  bool is_weighted() const { return weight_.data != nullptr; }
+  /// Those of weights follow those of the products.
+  std::int64_t with_weights(std::int64_t states) const {
+    return is_weighted() ? 2 * states : states;
+  }
+  std::int64_t state_count(const BlockRange& range) const { return with_weights(outputs(range)); }
   std::int64_t most_states() const {
-    if (plan_.walk == Walk::fold) return 1;
-    return plan_.walk == Walk::across ? plan_.block_cols : plan_.block_rows;
+    if (plan_.walk == Walk::fold) return with_weights(1);
+    return with_weights(plan_.walk == Walk::across ? plan_.block_cols : plan_.block_rows);
   }
   std::size_t state_bytes(const BlockRange& range) const {
-    return reducer_.state_bytes * static_cast<std::size_t>(outputs(range));
+    return reducer_.state_bytes * static_cast<std::size_t>(state_count(range));
   }
 
   void reduce_part(const BlockRange& tile, std::int64_t part, std::byte* states) const {
-    reducer_.init(states, outputs(tile));
+    reducer_.init(states, state_count(tile));
     const std::int64_t first = part * plan_.part_steps;
     const std::int64_t last = std::min(plan_.steps, first + plan_.part_steps);
     for (std::int64_t step = first; step < last; ++step) {
       if (step != first) check_interrupt();
       const BlockRange range = block_range(plan_, tile, step);
       if (packs_x_ || packs_mask_) {
-        reduce_packed(range, {states, outputs(tile), 0});
+        reduce_packed(range, {states, state_count(tile), 0});
       } else {
         reduce_block(block_at(range.offsets, range.rows, range.cols), {states, outputs(tile), 0});
       }
@@ -198,7 +212,30 @@ class Run {
   /// Copies a block piece by piece into contiguous memory of the compute type.
   void reduce_packed(const BlockRange& range, const States& states) const;
 
+  /// The elements of a plane as rows of the compute type: where they lie, or packed into `room`.
+  kernels::ConstPlane as_rows(const kernels::ConstPlane& from, std::byte* room, std::int64_t rows,
+                              std::int64_t cols) const {
+    if (from.dtype == computed_ && from.col == 1 && cols >= multiplied_row) return from;
+    kernels::copy_plane({room, computed_, cols, 1}, from, rows, cols);
+    return {room, computed_, cols, 1};
+  }
+  /// Elements times weights, into contiguous memory; `x` may lie there already.
+  void multiply(const kernels::ConstPlane& x, const kernels::ConstPlane& weights, std::byte* to,
+                std::int64_t rows, std::int64_t cols) const {
+    const auto& kernel = *kernels::find_binary(kernels::BinaryOp::mul, compute_type(computed_));
+    const bool is_flat = x.row == cols && weights.row == cols;
+    const std::int64_t calls = is_flat ? 1 : rows;
+    const std::int64_t count = is_flat ? rows * cols : cols;
+    for (std::int64_t r = 0; r < calls; ++r) {
+      const std::int64_t item = item_bytes(computed_);
+      const void* const inputs[] = {x.data + r * x.row * item,
+                                    weights.data + r * weights.row * item};
+      kernel.run(inputs, to + r * cols * item, count, nullptr);
+    }
+  }
+
   void finish(const BlockRange& range, const std::byte* states) const {
+    if (is_weighted()) return finish_weighted(range, states);
     if (first_.data != nullptr) {
       finish_as(range, states, first_, reducer_.result, reducer_.finish);
     }
@@ -221,6 +258,20 @@ class Run {
     if (clamps_ && type == DType::i32) clamp_to(cast_, results.data(), count);
     kernels::copy_plane({to, out.dtype, 0, step}, {results.data(), type, 0, 1}, 1, count);
   }
+  void finish_weighted(const BlockRange& range, const std::byte* states) const {
+    const std::int64_t count = outputs(range);
+    const std::int64_t step =
+        plan_.walk == Walk::across ? plan_.cols.step[operand_out] : plan_.rows.step[operand_out];
+    const std::int64_t item = item_bytes(reducer_.result);
+    const Scratch results(static_cast<std::size_t>(2 * count * item));
+    reducer_.finish(states, results.data(), 2 * count, parameter_);
+    const std::byte* from = results.data();
+    for (const Elements& out : {first_, second_}) {
+      std::byte* const to = out.data + range.offsets[operand_out] * item_bytes(out.dtype);
+      kernels::copy_plane({to, out.dtype, 0, step}, {from, reducer_.result, 0, 1}, 1, count);
+      from += count * item;
+    }
+  }
 
   const ReducePlan& plan_;
   bool raises_;     // elements are replaced by powers of theirs
@@ -228,7 +279,7 @@ class Run {
   bool packs_x_, packs_mask_;
   const Reducer& reducer_;
   double parameter_;
-  Elements x_, mask_, first_, second_;
+  Elements x_, mask_, first_, second_, weight_;
   DType cast_;   // what elements are converted to first
   bool clamps_;  // the result of nothing is that of the narrower dtype
 };
@@ -240,14 +291,18 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
   const bool is_turned =
       range.rows > 1 &&
       ((packs_x_ && std::abs(row[operand_x]) < std::abs(col[operand_x])) ||
-       (packs_mask_ && std::abs(row[operand_mask]) < std::abs(col[operand_mask])));
-  const std::int64_t most_cols = is_turned ? 64 : plan_.walk == Walk::across ? 512 : 4096;
+       (packs_mask_ && std::abs(row[operand_mask]) < std::abs(col[operand_mask])) ||
+       (is_weighted() && row[operand_weight] != 0 &&
+        std::abs(row[operand_weight]) < std::abs(col[operand_weight])));
+  const std::int64_t most = is_weighted() ? weighted_elements : packed_elements;
+  const std::int64_t most_cols = is_turned ? 64 : plan_.walk == Walk::across ? most / 8 : most;
   const std::int64_t piece_cols = std::min(range.cols, most_cols);
-  const std::int64_t piece_rows = std::min(range.rows, packed_elements / piece_cols);
+  const std::int64_t piece_rows = std::min(range.rows, most / piece_cols);
   const auto elements = static_cast<std::size_t>(piece_cols * piece_rows);
   const bool converts_twice = packs_x_ && cast_ != computed_ && x_.dtype != cast_;
   const Scratch cast(converts_twice ? elements * 8 : 0);
   const Scratch packed(packs_x_ ? elements * 8 : 0);
+  const Scratch packed_weights(is_weighted() ? elements * 8 : 0);
   const Scratch bytes(packs_mask_ ? elements : 0);
 
   for (std::int64_t r = 0; r < range.rows; r += piece_rows) {
@@ -257,13 +312,21 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
       PlanOffsets at = range.offsets;
       for (std::size_t k = 0; k < at.size(); ++k) at[k] += r * row[k] + c * col[k];
       Block block = block_at(at, rows, cols);
+      kernels::ConstPlane weights{};
       if (packs_x_) {
         kernels::ConstPlane from{x_at(at), x_.dtype, row[operand_x], col[operand_x]};
         if (converts_twice) {
           kernels::copy_plane({cast.data(), cast_, cols, 1}, from, rows, cols);
           from = {cast.data(), cast_, cols, 1};
         }
-        kernels::copy_plane({packed.data(), computed_, cols, 1}, from, rows, cols);
+        if (is_weighted()) {
+          weights = as_rows({weight_.data + at[operand_weight] * item_bytes(weight_.dtype),
+                             weight_.dtype, row[operand_weight], col[operand_weight]},
+                            packed_weights.data(), rows, cols);
+          multiply(as_rows(from, packed.data(), rows, cols), weights, packed.data(), rows, cols);
+        } else {
+          kernels::copy_plane({packed.data(), computed_, cols, 1}, from, rows, cols);
+        }
         if (raises_) raise(reinterpret_cast<double*>(packed.data()), rows * cols, parameter_);
         block.x = packed.data();
         block.x_row = cols;
@@ -279,6 +342,10 @@ void Run::reduce_packed(const BlockRange& range, const States& states) const {
       }
       const std::int64_t first = plan_.walk == Walk::across ? c : plan_.walk == Walk::along ? r : 0;
       reduce_block(block, {states.data, states.count, first});
+      if (!is_weighted()) continue;
+      block.x = weights.data;
+      block.x_row = weights.row;
+      reduce_block(block, {states.data, states.count, states.count / 2 + first});
     }
   }
 }
@@ -351,6 +418,7 @@ struct Call {
   Layout mask_layout;
   bool keepdim;
   double parameter;
+  const Tensor* weight = nullptr;  // of the shape of x
 };
 
 bool is_reduced(std::uint32_t reduced, int dim) {
@@ -388,9 +456,10 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
   if (second != nullptr) *second = empty(shape, second_type);
   if (element_count(shape) == 0) return;
   const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
+  const bool is_weighted = call.weight != nullptr;
   if (is_empty) {
     if (first != nullptr) write_identity(reducer, cast, *first, false, call.parameter);
-    if (second != nullptr) write_identity(reducer, cast, *second, true, call.parameter);
+    if (second != nullptr) write_identity(reducer, cast, *second, !is_weighted, call.parameter);
     return;
   }
   Strides out_strides = Dims::filled(x.ndim(), 0);
@@ -405,9 +474,10 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
       call.spec.kernel == ReduceOp::argmax || call.spec.kernel == ReduceOp::argmin;
   const ReducePlan plan =
       make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides, call.reduced,
-                static_cast<std::int64_t>(reducer.state_bytes), asks_where);
-  Run(plan, {call.spec.kernel, x, cast, call.mask, call.parameter}, first,
-      second)(x.bytes() + (has_mask ? x.size() : 0));
+                static_cast<std::int64_t>(reducer.state_bytes) * (is_weighted ? 2 : 1), asks_where,
+                is_weighted ? &call.weight->layout() : nullptr);
+  Run(plan, {call.spec.kernel, x, cast, call.mask, call.parameter, call.weight}, first,
+      second)((is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
 }
 
 Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
@@ -425,6 +495,11 @@ Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
   if (arguments.mask != nullptr) call.mask_layout = checked_mask(spec.name, x, *arguments.mask);
   return call;
 }
+
+constexpr ReduceSpec weighted_sum_spec{.name = "weighted_mean",
+                                       .summary = "",
+                                       .kernel = ReduceOp::sum,
+                                       .types = ReduceTypes::averaged};
 
 void record(const Call& call, DType dtype, Tensor& out) {
   const ReduceSpec& spec = call.spec;
@@ -482,6 +557,19 @@ std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, c
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
   std::pair<Tensor, Tensor> out;
   run(call, types.cast, &out.first, types.out, &out.second, x.dtype());
+  return out;
+}
+
+std::pair<Tensor, Tensor> weighted_sums(const Tensor& x, const Tensor& weight, const Dims& dims,
+                                        const ReduceArguments& arguments) {
+  Call call = checked_call(weighted_sum_spec, x, dims, arguments);
+  const Tensor repeated =
+      weight.with_layout(broadcast(call.spec.name, "weights", weight.layout(), x.shape()));
+  call.weight = &repeated;
+  const DType cast = types_of(call.spec, x.dtype(), arguments.dtype).out;
+  const DType computed = storage_type(compute_type(cast));
+  std::pair<Tensor, Tensor> out;
+  run(call, cast, &out.first, computed, &out.second, computed);
   return out;
 }
 

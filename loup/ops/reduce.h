@@ -64,6 +64,13 @@ LOUP_EXPORT std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const 
                                                   const Dims& dims,
                                                   const ReduceArguments& arguments = {});
 
+/// The sum of elements times weights, and that of the weights, over what counts, in one pass; not
+/// recorded. `weight` is broadcast to the shape of x. Elements are converted to `dtype` (integers
+/// to float32, int64 to float64); the sums have its compute type. Errors name weighted_mean.
+LOUP_EXPORT std::pair<Tensor, Tensor> weighted_sums(const Tensor& x, const Tensor& weight,
+                                                    const Dims& dims,
+                                                    const ReduceArguments& arguments = {});
+
 /// Where a slice of the bool tensor `x` has a true element. Errors name `operation`.
 LOUP_EXPORT Tensor any(const char* operation, const Tensor& x, const Dims& dims, bool keepdim);
 

@@ -70,6 +70,17 @@ std::vector<Differentiable> differentiable() {
          return weighted_mean(full({3, 7}, 2.0, DType::f64) * data.at<double>({0, 0}), x * x, 1,
                               {.mask = m});
        }},
+      {"weighted_mean_of_repeated_weights",
+       [](const Tensor& x, const auto& m) {
+         Random random(8);
+         const Tensor elements = test::random_tensor(random, {2, 3, 7}, DType::f64);
+         return weighted_mean(elements, x * x, {0, 2}, {.mask = m});
+       }},
+      {"weighted_mean_of_itself",
+       [](const Tensor& x, const auto& m) {
+         const Tensor weights = ops::narrow(x, 1, 3, 1);
+         return weighted_mean(x, weights * weights, {}, {.mask = m, .keepdim = true});
+       }},
       {"logaddexp",
        [](const Tensor& x, const auto& m) {
          const auto column = [](const Tensor& of) { return ops::narrow(of, 1, 3, 1); };

@@ -26,6 +26,7 @@ struct Problem {
   std::uint32_t reduced = 0;
   std::int64_t state_bytes = 8;
   bool has_index = false;
+  std::optional<Layout> weight = {};  // excludes an index
 
   bool is_reduced(int i) const { return (reduced >> static_cast<unsigned>(i) & 1U) != 0; }
 
@@ -41,7 +42,8 @@ struct Problem {
     return result;
   }
   ReducePlan plan() const {
-    return make_plan(x, mask ? &*mask : nullptr, out(), reduced, state_bytes, has_index);
+    return make_plan(x, mask ? &*mask : nullptr, out(), reduced, state_bytes, has_index,
+                     weight ? &*weight : nullptr);
   }
   std::string text() const {
     return fmt::format("shape {}, strides {}, reduced {:b}, mask strides {}", x.shape, x.strides,
@@ -78,11 +80,12 @@ Problem random_problem(Random& random, std::int64_t most_elements) {
   problem.reduced = static_cast<std::uint32_t>(random.integer(0, (1 << ndim) - 1));
   problem.state_bytes = random.integer(1, 4) * 8;
   problem.has_index = random.chance(0.5);
+  if (!problem.has_index && random.chance(0.5)) problem.weight = random_layout(random, shape, 0.4);
   return problem;
 }
 
-/// The positions (in x, in the mask, in the output, among those reduced) that a problem pairs up,
-/// naively.
+/// The positions (in x, in the mask, in the output, among those reduced or in the weights) that a
+/// problem pairs up, naively.
 std::vector<PlanOffsets> wanted_visits(const Problem& problem) {
   std::vector<PlanOffsets> visits;
   const Strides out = problem.out();
@@ -92,6 +95,7 @@ std::vector<PlanOffsets> wanted_visits(const Problem& problem) {
       at[operand_x] += index[i] * problem.x.strides[i];
       if (problem.mask) at[operand_mask] += index[i] * problem.mask->strides[i];
       at[operand_out] += index[i] * out[i];
+      if (problem.weight) at[operand_weight] += index[i] * problem.weight->strides[i];
       if (problem.has_index && problem.is_reduced(i))
         at[operand_index] = at[operand_index] * problem.x.shape[i] + index[i];
     }
