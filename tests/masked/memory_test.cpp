@@ -9,8 +9,9 @@
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
-// No operator of one operand has temporaries of the size of its input: beside its result it takes
-// some numbers for every row, and each thread has room for some rows.
+// No operator has temporaries of the size of its input: beside its result it takes some numbers for
+// every row, and each thread has room for some rows. Covariances take some numbers for every pair
+// of rows, as their result does.
 
 namespace loup::masked {
 namespace {
@@ -69,19 +70,22 @@ struct Call {
     if (dim) return {};
     return (*op)(x, 10, {.mask = mask}).counts;
   }
-  // These have temporaries of the size of their input, and tests of their own.
-  Result operator()(const WeightedMean* /*op*/) const { return {}; }
-  Result operator()(const LogAddExp* /*op*/) const { return {}; }
+  Result operator()(const WeightedMean* op) const { return (*op)(x, x, dims(), {.mask = mask}); }
+  Result operator()(const LogAddExp* op) const {
+    if (dim) return {};
+    return (*op)(x, x, {.input_mask = mask, .other_mask = mask});
+  }
+  // Those of pairs have a test of their own.
   Result operator()(const Covariance* /*op*/) const { return {}; }
   Result operator()(const Correlation* /*op*/) const { return {}; }
 };
 
-class TemporariesOfOneOperand : public testing::TestWithParam<int> {
+class Temporaries : public testing::TestWithParam<int> {
  protected:
   test::ThreadScope scope_{GetParam()};
 };
 
-TEST_P(TemporariesOfOneOperand, AreRowsAtMost) {
+TEST_P(Temporaries, AreRowsAtMost) {
   const Tensor plain = ones({side, side});
   const Tensor masks[] = {ones({side, side}, DType::boolean), ones({side, 1}, DType::boolean),
                           ones({side}, DType::boolean)};
@@ -99,37 +103,48 @@ TEST_P(TemporariesOfOneOperand, AreRowsAtMost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(MaskedMemory, TemporariesOfOneOperand, testing::Values(1, 2, 4),
-                         [](const auto& tested) { return fmt::format("{}Threads", tested.param); });
-
-class TemporariesOfTwoOperands : public TemporariesOfOneOperand {};
-
-TEST_P(TemporariesOfTwoOperands, AreOneOfTheSizeOfTheInputAtMost) {
-  const Tensor x = ones({side, side});
+TEST_P(Temporaries, AreRowsAtMostWhereElementsAreConverted) {
+  const Tensor x = ones({side, side}, DType::bf16);
+  const Tensor weights = ones({side, side}, DType::f16);
   const Tensor mask = ones({side, side}, DType::boolean);
-  const auto most = static_cast<std::size_t>(x.bytes()) + bound(side, side, GetParam());
-  const auto mean = [&](const Dims& dims) {
-    return temporary_bytes(
-        [&] { return std::optional(weighted_mean(x, x, dims, {.mask = mask})); });
-  };
-  EXPECT_LE(*mean({}), most);
-  EXPECT_LE(*mean({0}), most);
-  EXPECT_LE(*mean({1}), most);
-  const LogAddExpOptions options{.input_mask = mask, .other_mask = mask};
-  EXPECT_LE(*temporary_bytes([&] { return std::optional(logaddexp(x, x, options)); }), most);
+  for (const Dims& dims : {Dims(), Dims{0}, Dims{1}}) {
+    const auto mean = temporary_bytes([&] {
+      return std::optional(weighted_mean(x, weights, dims, {.mask = mask, .dtype = DType::f64}));
+    });
+    EXPECT_LE(*mean, bound(side, side, GetParam())) << fmt::format("{}", dims);
+  }
+  const LogAddExpOptions options{.input_mask = mask, .dtype = DType::f64};
+  const Tensor other = ones({side, side});
+  const auto sums = temporary_bytes([&] { return std::optional(logaddexp(x, other, options)); });
+  EXPECT_LE(*sums, bound(side, side, GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(MaskedMemory, TemporariesOfTwoOperands, testing::Values(1, 4),
+TEST_P(Temporaries, OfCovariancesArePairsAndBlocksAtMost) {
+  constexpr std::int64_t variables = 64;
+  constexpr std::int64_t observations = 64 * 1024;  // 16 MB of float32, and as many of int32
+  const std::size_t most =
+      1024 * variables * variables + static_cast<std::size_t>(GetParam()) * 1024 * 1024;
+  const Tensor mask = ones({variables, observations}, DType::boolean);
+  const Tensor weights = ones({observations});
+  const auto of_one = [](const MaskedTensor& x) { return x.get_data(); };
+  for (const Tensor& x :
+       {ones({variables, observations}), ones({variables, observations}, DType::i32),
+        ops::transpose(ones({observations, variables}), 0, 1)}) {
+    const auto taken = [&](const auto& call) {
+      return *temporary_bytes([&] { return std::optional(call()); });
+    };
+    const std::size_t with_weights = most + 4 * static_cast<std::size_t>(weights.bytes());
+    EXPECT_LE(taken([&] { return cov(x); }), most);
+    EXPECT_LE(taken([&] { return cov(x, {.mask = mask}); }), most);
+    EXPECT_LE(taken([&] { return cov(x, {.aweights = weights, .mask = mask}); }), with_weights);
+    EXPECT_LE(taken([&] { return of_one(cov(as_masked_tensor(x, mask))); }), most);
+    EXPECT_LE(taken([&] { return corrcoef(x); }), most);
+    EXPECT_LE(taken([&] { return corrcoef(x, {.mask = mask}); }), most);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(MaskedMemory, Temporaries, testing::Values(1, 2, 4),
                          [](const auto& tested) { return fmt::format("{}Threads", tested.param); });
-
-TEST(MaskedMemory, CovariancesHaveSomeTemporariesOfTheSizeOfTheInput) {
-  const test::ThreadScope scope(2);
-  const Tensor x = ones({512, 512});
-  const Tensor mask = ones({512, 512}, DType::boolean);
-  const std::size_t most = 10 * static_cast<std::size_t>(x.bytes());
-  EXPECT_LE(*temporary_bytes([&] { return std::optional(cov(x, {.mask = mask})); }), most);
-  EXPECT_LE(*temporary_bytes([&] { return std::optional(corrcoef(x, {.mask = mask})); }), most);
-}
 
 }  // namespace
 }  // namespace loup::masked
