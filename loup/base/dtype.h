@@ -40,6 +40,13 @@ constexpr DType storage_type(ComputeType type) {
   return types[static_cast<std::size_t>(type)];
 }
 
+/// The floating dtype of what is computed from elements: their own; of integers float32, of int64
+/// float64.
+constexpr DType floating_type(DType dtype) {
+  if (is_floating(dtype)) return dtype;
+  return dtype == DType::i64 ? DType::f64 : DType::f32;
+}
+
 /// The name users know: "bool", "uint8", … "bfloat16", "float64".
 LOUP_EXPORT std::string_view name(DType dtype);
 

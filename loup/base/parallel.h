@@ -38,6 +38,9 @@ void parallel_for(std::int64_t count, Body&& body) {
   detail::run_parallel(count, detail::call<std::remove_reference_t<Body>>, detail::erase(body));
 }
 
+/// How many tasks of `b` elements there are in `a`.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 /// Up to this many bytes of work are done faster by one thread than by two.
 inline constexpr std::int64_t serial_bytes = 128 * 1024;
 /// Up to this many they are, unless a second thread is awake: waking one takes longer.

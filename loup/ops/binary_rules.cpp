@@ -21,7 +21,7 @@ Pair chosen(const Call& call, const Tensor& g, const Tensor& takes_first, const 
   return result;
 }
 
-Pair extreme(const Call& call, const Tensor& g, bool is_max, bool nan_wins) {
+Pair extreme_of_two(const Call& call, const Tensor& g, bool is_max, bool nan_wins) {
   const Tensor& x = call.input(0);
   const Tensor& y = call.input(1);
   const Tensor beats = is_max ? x > y : x < y;
@@ -87,10 +87,10 @@ Pair atan2(const Call& call, const Tensor& g) {
   const Tensor scaled = g / (ops::square(x) + ops::square(y));
   return {scaled * x, call.needs(1) ? -(scaled * y) : Tensor()};
 }
-Pair maximum(const Call& call, const Tensor& g) { return extreme(call, g, true, true); }
-Pair minimum(const Call& call, const Tensor& g) { return extreme(call, g, false, true); }
-Pair fmax(const Call& call, const Tensor& g) { return extreme(call, g, true, false); }
-Pair fmin(const Call& call, const Tensor& g) { return extreme(call, g, false, false); }
+Pair maximum(const Call& call, const Tensor& g) { return extreme_of_two(call, g, true, true); }
+Pair minimum(const Call& call, const Tensor& g) { return extreme_of_two(call, g, false, true); }
+Pair fmax(const Call& call, const Tensor& g) { return extreme_of_two(call, g, true, false); }
+Pair fmin(const Call& call, const Tensor& g) { return extreme_of_two(call, g, false, false); }
 Pair logaddexp(const Call& call, const Tensor& g) { return log_sum_of(call, g, 1); }
 Pair logaddexp2(const Call& call, const Tensor& g) {
   return log_sum_of(call, g, std::numbers::ln2);

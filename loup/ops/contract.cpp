@@ -37,7 +37,7 @@ template <class F>
 Factor both_by(const Factor& x, const F& f) {
   return {f(x.value), x.mask ? std::optional(f(*x.mask)) : std::nullopt};
 }
-Factor turned(const Factor& x) {
+Factor turned_factor(const Factor& x) {
   return both_by(x, [](const Tensor& t) { return transpose(t, -2, -1); });
 }
 
@@ -71,7 +71,7 @@ Tensor select_lines(const Tensor& x, const Lines& rows, const Lines& cols) {
 }
 
 /// One row or column for those that only repeat each other.
-Tensor without_repeats(const Tensor& mask) {
+Tensor mask_without_repeats(const Tensor& mask) {
   Layout layout = mask.layout();
   for (int i = 0; i < 2; ++i) {
     if (layout.strides[i] == 0 && layout.shape[i] > 1) layout.shape[i] = 1;
@@ -84,7 +84,7 @@ Tensor without_repeats(const Tensor& mask) {
 Factor packed(const Factor& x, const Lines& rows, const Lines& cols) {
   const Tensor value = select_lines(x.value, rows, cols);
   if (!x.mask) return {value, {}};
-  const Tensor mask = select_lines(without_repeats(*x.mask), rows, cols);
+  const Tensor mask = select_lines(mask_without_repeats(*x.mask), rows, cols);
   if (all(mask).item<bool>()) return {value, {}};
   return {filled(value, mask, 0), expand(mask, value.shape())};
 }
@@ -202,11 +202,12 @@ Gradient factor_gradient(const char* operation, Factor p, Factor q, const Factor
   }
   // A gradient that lies in memory as its tensor does is undone by views without a copy.
   Gradient result;
-  result.value = is_row_major(x.value)
-                     ? contract(operation, p.value, p.mask, q.value, q.mask)
-                     : transpose(contract(operation, transpose(q.value, -2, -1), turned(q).mask,
-                                          transpose(p.value, -2, -1), turned(p).mask),
-                                 -2, -1);
+  result.value =
+      is_row_major(x.value)
+          ? contract(operation, p.value, p.mask, q.value, q.mask)
+          : transpose(contract(operation, transpose(q.value, -2, -1), turned_factor(q).mask,
+                               transpose(p.value, -2, -1), turned_factor(p).mask),
+                      -2, -1);
   result.mask = live_products(operation, p, q, result.value.shape());
   if (result.value.ndim() < x.value.ndim()) {
     result.value = reshape(result.value, x.value.shape());
@@ -241,10 +242,10 @@ Tensor contract(const char* operation, const Tensor& a, const std::optional<Tens
                      const Factor from{g.value, g.mask};
                      std::vector<Gradient> back(2);
                      if (kept.needs(0)) {
-                       back[0] = factor_gradient(operation, from, turned(right), left);
+                       back[0] = factor_gradient(operation, from, turned_factor(right), left);
                      }
                      if (kept.needs(1)) {
-                       back[1] = factor_gradient(operation, turned(left), from, right);
+                       back[1] = factor_gradient(operation, turned_factor(left), from, right);
                      }
                      return back;
                    });

@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* operation = "cross_entropy";
 
-constexpr ReduceSpec extremes{.name = operation,
-                              .summary = "",
-                              .kernel = kernels::ReduceOp::minmax,
-                              .types = ReduceTypes::kept};
+constexpr ReduceSpec extremes_spec{.name = operation,
+                                   .summary = "",
+                                   .kernel = kernels::ReduceOp::minmax,
+                                   .types = ReduceTypes::kept};
 
 /// What is predicted for each position.
 struct Predictions {
@@ -54,7 +54,7 @@ struct Losses {
 /// IndexError unless `target` is made of classes.
 void check_classes(const Tensor& target, std::int64_t classes) {
   if (target.size() == 0) return;
-  const auto [least, most] = reduce_both(extremes, target, {});
+  const auto [least, most] = reduce_both(extremes_spec, target, {});
   const auto low = least.item<std::int64_t>();
   const auto high = most.item<std::int64_t>();
   if (low < 0 || high >= classes) {

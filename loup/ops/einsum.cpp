@@ -194,7 +194,7 @@ Roles roles_of(const Term& a, const Term& b, const Labels& kept) {
   return roles;
 }
 
-Shape shape_of(const Labels& labels, const Sizes& sizes) {
+Shape shape_of_labels(const Labels& labels, const Sizes& sizes) {
   Shape shape;
   for (const Label label : labels) shape.push_back(sizes[label]);
   return shape;
@@ -208,14 +208,14 @@ Term contracted(Term a, Term b, const Labels& kept, const Sizes& sizes) {
   if (roles.summed.empty()) return {mul(arranged(a, labels), arranged(b, labels)), labels};
   // Each group of dims becomes one, but for the batch, which may have any number.
   const auto grouped = [&](const Term& x, const Labels& rows, const Labels& cols) {
-    Shape shape = shape_of(roles.batch, sizes);
-    shape.push_back(element_count(shape_of(rows, sizes)));
-    shape.push_back(element_count(shape_of(cols, sizes)));
+    Shape shape = shape_of_labels(roles.batch, sizes);
+    shape.push_back(element_count(shape_of_labels(rows, sizes)));
+    shape.push_back(element_count(shape_of_labels(cols, sizes)));
     return reshape(arranged(x, roles.batch + rows + cols), shape);
   };
   const Tensor c =
       matmul(grouped(a, roles.left, roles.summed), grouped(b, roles.summed, roles.right));
-  return {reshape(c, shape_of(labels, sizes)), labels};
+  return {reshape(c, shape_of_labels(labels, sizes)), labels};
 }
 
 Labels output_labels(const Part& output, int further, const Sizes& sizes,

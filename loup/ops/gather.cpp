@@ -16,14 +16,14 @@ namespace loup::ops {
 namespace {
 
 /// A 0-d tensor is indexed as if it had one dim.
-Tensor with_dims(const Tensor& x) { return x.ndim() == 0 ? unsqueeze(x, 0) : x; }
+Tensor with_a_dim(const Tensor& x) { return x.ndim() == 0 ? unsqueeze(x, 0) : x; }
 
 Shape shape_of(const Tensor& x) { return x.ndim() == 0 ? Shape{1} : x.shape(); }
 
 /// Each element of the result has an index of its own.
 Lookup lookup_along(const char* operation, const Tensor& x, std::int64_t dim, const Tensor& index) {
   return element_lookup(operation, shape_of(x), normalize_dim(operation, dim, x.ndim()),
-                        with_dims(index));
+                        with_a_dim(index));
 }
 
 /// A vector of indices for whole slices.
@@ -34,7 +34,7 @@ Lookup slice_lookup(const char* operation, const Tensor& x, std::int64_t wanted_
   if (index.ndim() > 1) {
     throw ShapeError("{}: expected a vector of indices, got shape {}", operation, index.shape());
   }
-  const Tensor vector = with_dims(index);
+  const Tensor vector = with_a_dim(index);
   Shape shape = shape_of(x);
   Dims moves;
   for (int i = 0; i < shape.size(); ++i) moves.push_back(i == dim ? -1 : i);
@@ -50,7 +50,7 @@ Tensor scattered(const Lookup& lookup, const Tensor& x, const Tensor& source) {
     throw DTypeError("{}: expected a source that {} holds, got {}", lookup.operation, x.dtype(),
                      source.dtype());
   }
-  Tensor result = with_dims(source);
+  Tensor result = with_a_dim(source);
   bool fits = result.ndim() == lookup.shape.size();
   for (int i = 0; fits && i < result.ndim(); ++i) fits = lookup.shape[i] <= result.shape()[i];
   if (!fits) {
@@ -65,7 +65,7 @@ Tensor scattered(const Lookup& lookup, const Tensor& x, const Tensor& source) {
 
 /// Slices as many as there are indices.
 Tensor slices(const Lookup& lookup, const Tensor& x, const Tensor& source) {
-  if (with_dims(source).shape() != lookup.shape) {
+  if (with_a_dim(source).shape() != lookup.shape) {
     throw ShapeError("{}: expected a source of shape {}, got {}", lookup.operation, lookup.shape,
                      source.shape());
   }
@@ -83,7 +83,7 @@ Tensor scaled(const Tensor& source, Scalar alpha) {
 using Change = Tensor (*)(const Lookup&, const Tensor&, const Tensor&);
 /// Changes of a 0-d tensor are made in one of one dim.
 Tensor change_of(Change change, const Lookup& lookup, const Tensor& x, const Tensor& y) {
-  return x.ndim() == 0 ? select(change(lookup, with_dims(x), y), 0, 0) : change(lookup, x, y);
+  return x.ndim() == 0 ? select(change(lookup, with_a_dim(x), y), 0, 0) : change(lookup, x, y);
 }
 
 void require_dims(const char* operation, const Tensor& x) {
@@ -93,12 +93,12 @@ void require_dims(const char* operation, const Tensor& x) {
 }  // namespace
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
-  const Tensor result = take(slice_lookup("index_select", x, dim, index), with_dims(x));
+  const Tensor result = take(slice_lookup("index_select", x, dim, index), with_a_dim(x));
   return x.ndim() == 0 && result.size() == 1 ? select(result, 0, 0) : result;
 }
 
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
-  const Tensor result = take(lookup_along("gather", x, dim, index), with_dims(x));
+  const Tensor result = take(lookup_along("gather", x, dim, index), with_a_dim(x));
   return index.ndim() == 0 ? select(result, 0, 0) : result;
 }
 

@@ -24,7 +24,7 @@ constexpr std::int64_t part_elements = 64 * 1024;
 constexpr std::int64_t most_parts = 64;
 
 /// A piece of the loop, converted.
-struct Elements {
+struct Piece {
   std::array<double, piece> x, weight;
   std::array<std::uint8_t, piece> counts;
 };
@@ -53,7 +53,7 @@ class Loop {
   void run(std::int64_t first, std::int64_t last, Body&& body) const {
     Axes<3> outer = axes_;
     const Axis<3> row = outer.pop();
-    Elements elements;
+    Piece elements;
     elements.counts.fill(1);
     elements.weight.fill(1);
     for (std::int64_t at = first; at < last;) {
@@ -84,7 +84,7 @@ class Loop {
   std::int64_t count_;
 };
 
-struct Range {
+struct Interval {
   double low, high;
 };
 
@@ -97,15 +97,15 @@ std::int64_t part_begin(std::int64_t count, std::int64_t parts, std::int64_t par
 }
 
 /// The least and the greatest of the elements that count; NaN when one is NaN.
-Range extremes(const Loop& loop) {
+Interval extremes(const Loop& loop) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::int64_t parts = part_count(loop.count(), 0);
-  std::vector<Range> found(static_cast<std::size_t>(parts), {infinity, -infinity});
+  std::vector<Interval> found(static_cast<std::size_t>(parts), {infinity, -infinity});
   parallel_for(parts, 8 * loop.count(), [&](std::int64_t part) {
-    Range own{infinity, -infinity};
+    Interval own{infinity, -infinity};
     bool has_nan = false;
     loop.run(part_begin(loop.count(), parts, part), part_begin(loop.count(), parts, part + 1),
-             [&](const Elements& e, std::int64_t count) {
+             [&](const Piece& e, std::int64_t count) {
                for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
                  const bool counts = e.counts[i] != 0;
                  own.low = std::min(own.low, counts ? e.x[i] : infinity);
@@ -116,16 +116,16 @@ Range extremes(const Loop& loop) {
     if (has_nan) own.low = own.high = std::numeric_limits<double>::quiet_NaN();
     found[static_cast<std::size_t>(part)] = own;
   });
-  Range all{infinity, -infinity};
-  for (const Range& own : found) {
+  Interval all{infinity, -infinity};
+  for (const Interval& own : found) {
     if (std::isnan(own.low)) return own;
     all = {std::min(all.low, own.low), std::max(all.high, own.high)};
   }
   return all;
 }
 
-Range range_of(const Loop& loop, const HistogramArguments& arguments) {
-  Range range{};
+Interval range_of(const Loop& loop, const HistogramArguments& arguments) {
+  Interval range{};
   if (arguments.range) {
     range = {arguments.range->first, arguments.range->second};
     if (range.low > range.high) {
@@ -193,7 +193,7 @@ std::vector<Count> fill_bins(const Loop& loop, const Edges& edges) {
   parallel_for(parts, 32 * loop.count(), [&](std::int64_t part) {
     Count* const own = all.data() + static_cast<std::size_t>(part) * bins;
     loop.run(part_begin(loop.count(), parts, part), part_begin(loop.count(), parts, part + 1),
-             [&](Elements& e, std::int64_t count) {
+             [&](Piece& e, std::int64_t count) {
                // Moved together first, without branches: nobody can predict masks.
                std::size_t kept = 0;
                for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
@@ -215,7 +215,7 @@ std::vector<Count> fill_bins(const Loop& loop, const Edges& edges) {
   return all;
 }
 
-Tensor even_edges(std::int64_t bins, const Range& range, DType dtype) {
+Tensor even_edges(std::int64_t bins, const Interval& range, DType dtype) {
   if (bins < 1) throw ValueError("histogram: expected at least 1 bin, got {}", bins);
   Tensor edges = empty({bins + 1}, dtype);
   // Halves first: the whole width of a range may be too large a number.
@@ -245,15 +245,10 @@ Tensor given_edges(const Tensor& edges, DType dtype) {
   return result;
 }
 
-DType edge_dtype(DType dtype) {
-  if (is_floating(dtype)) return dtype;
-  return dtype == DType::i64 ? DType::f64 : DType::f32;
-}
-
 }  // namespace
 
 BinCounts count_in_bins(const Tensor& x, const Bins& bins, const HistogramArguments& arguments) {
-  const DType dtype = edge_dtype(x.dtype());
+  const DType dtype = floating_type(x.dtype());
   std::optional<Tensor> mask;
   if (arguments.mask != nullptr) mask = mask_as("histogram", x, *arguments.mask);
   const Tensor* const weight = arguments.weight;

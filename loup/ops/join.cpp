@@ -40,12 +40,12 @@ Shape joined_shape(const char* operation, std::span<const Tensor> tensors, int d
 }
 
 /// What the gradient of each part is taken from, and converted to.
-struct Part {
+struct JoinedPart {
   std::int64_t start, length;
   DType dtype;
 };
 
-Gradient part_of(const Gradient& g, int dim, const Part& part) {
+Gradient gradient_part(const Gradient& g, int dim, const JoinedPart& part) {
   Gradient result{to(narrow(g.value, dim, part.start, part.length), part.dtype), {}};
   if (g.mask) result.mask = narrow(*g.mask, dim, part.start, part.length);
   return result;
@@ -61,11 +61,11 @@ Tensor join(const char* operation, std::span<const Tensor> tensors, std::int64_t
   DType dtype = tensors.front().dtype();
   for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
   Tensor result = empty(shape, dtype);
-  std::vector<Part> parts;
+  std::vector<JoinedPart> parts;
   std::int64_t start = 0;
   bool is_recorded = false;
   for (const Tensor& x : tensors) {
-    const Part part{start, x.shape()[dim], x.dtype()};
+    const JoinedPart part{start, x.shape()[dim], x.dtype()};
     const Tensor place =
         result.with_layout(loup::narrow(result.layout(), dim, part.start, part.length));
     kernels::copy(x.shape(), place.array(), x.array());
@@ -78,7 +78,7 @@ Tensor join(const char* operation, std::span<const Tensor> tensors, std::int64_t
                      [=](const Saved& saved, const Gradient& g) {
                        std::vector<Gradient> gradients(parts.size());
                        for (std::size_t i = 0; i < parts.size(); ++i) {
-                         if (saved.needs(i)) gradients[i] = part_of(g, dim, parts[i]);
+                         if (saved.needs(i)) gradients[i] = gradient_part(g, dim, parts[i]);
                        }
                        return gradients;
                      });

@@ -24,24 +24,22 @@ constexpr std::int64_t resident_line = 65536;
 /// a second cache.
 constexpr std::int64_t resident_bytes = 1024 * 1024;
 /// Columns that are computed together, at most: so many bytes of a row of x are read at once.
-constexpr std::int64_t strip_bytes = 4096;
+constexpr std::int64_t column_strip_bytes = 4096;
 /// Rows of a piece of columns: pieces are read twice, and stay in the second cache. (Not more: rows
 /// that lie a power of two apart share few places there.)
 constexpr std::int64_t piece_rows = 64;
 /// Longer lines are measured in parts of this many elements; pieces of them fit the first cache.
-constexpr std::int64_t part_length = 65536;
+constexpr std::int64_t measured_part = 65536;
 constexpr std::int64_t piece_length = 8192;
-constexpr std::int64_t task_elements = 64 * 1024;
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t line_task_elements = 64 * 1024;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// One run of a kernel over all lines.
-class Run {
+class LineRun {
  public:
-  Run(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
-      const double* parameters)
+  LineRun(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
+          const double* parameters)
       : kernel_(kernel),
         plan_(plan),
         reader_(plan, operands, kernel.type),
@@ -67,13 +65,14 @@ class Run {
     const std::int64_t kept = plan_.kept();
     // Where lines lie across the rows of x, so many are packed together that whole cache lines are
     // read.
-    const std::int64_t at_once =
-        reader_.is_turned() ? std::clamp<std::int64_t>(4 * resident_line / line, 1, 16)
-        : reader_.packs() || reader_.packs_out() ? std::max<std::int64_t>(1, piece_length / line)
-                                                 : std::max<std::int64_t>(1, task_elements / line);
+    const std::int64_t at_once = reader_.is_turned()
+                                     ? std::clamp<std::int64_t>(4 * resident_line / line, 1, 16)
+                                 : reader_.packs() || reader_.packs_out()
+                                     ? std::max<std::int64_t>(1, piece_length / line)
+                                     : std::max<std::int64_t>(1, line_task_elements / line);
     const std::int64_t block =
-        divide_up(std::max<std::int64_t>(1, task_elements / line), at_once) * at_once;
-    const std::int64_t blocks = divide_up(kept, block);
+        ceil_div(std::max<std::int64_t>(1, line_task_elements / line), at_once) * at_once;
+    const std::int64_t blocks = ceil_div(kept, block);
     parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
       Offsets<3> start{};
       plan_.outer.advance(task / blocks, start);
@@ -104,7 +103,7 @@ class Run {
     const std::int64_t line = plan_.line();
     const std::int64_t kept = plan_.kept();
     const std::int64_t width = std::min(strip(), resident_columns());
-    const std::int64_t blocks = divide_up(kept, width);
+    const std::int64_t blocks = ceil_div(kept, width);
     parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
       Offsets<3> start{};
       plan_.outer.advance(task / blocks, start);
@@ -120,9 +119,9 @@ class Run {
 
   /// Memory for blocks of rows × cols: packed operands, packed results, the kernel's scratch.
   struct Buffers {
-    Buffers(const Run& run, std::int64_t rows, std::int64_t cols)
+    Buffers(const LineRun& run, std::int64_t rows, std::int64_t cols)
         : Buffers(run, rows, cols, kernels::line_scratch(cols)) {}
-    Buffers(const Run& run, std::int64_t rows, std::int64_t cols, std::size_t scratch_bytes)
+    Buffers(const LineRun& run, std::int64_t rows, std::int64_t cols, std::size_t scratch_bytes)
         : packed_bytes(aligned(run.reader_.scratch_bytes(rows * cols))),
           out_bytes(run.reader_.packs_out()
                         ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
@@ -168,10 +167,11 @@ class Run {
 
   /// How many columns are computed together: enough tasks for the threads, whole cache lines.
   std::int64_t strip() const {
-    const std::int64_t most = (reader_.packs() || reader_.packs_out() ? 1024 : strip_bytes) / item_;
+    const std::int64_t most =
+        (reader_.packs() || reader_.packs_out() ? 1024 : column_strip_bytes) / item_;
     const std::int64_t least = 64 / item_;
     const std::int64_t share = plan_.kept() * plan_.outer.iterations() / (4 * num_threads());
-    return std::clamp(divide_up(share, least) * least, least, most);
+    return std::clamp(ceil_div(share, least) * least, least, most);
   }
 
   const LineKernel& kernel_;
@@ -183,15 +183,15 @@ class Run {
   bool streams_;
 };
 
-void Run::run_long() {
+void LineRun::run_long() {
   const std::int64_t line = plan_.line();
   const std::int64_t kept = plan_.kept();
   // A piece is a block of lines beside each other, and of elements along them.
   const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : strip();
   const std::int64_t length = plan_.is_along ? piece_length : piece_rows;
-  const std::int64_t in_axis = divide_up(line, part_length);
+  const std::int64_t in_axis = ceil_div(line, measured_part);
   const std::int64_t parts = plan_.outer_line.iterations() * in_axis;
-  const std::int64_t blocks = divide_up(kept, lines);
+  const std::int64_t blocks = ceil_div(kept, lines);
   const std::int64_t groups = plan_.outer.iterations() * blocks;
 
   struct Group {
@@ -207,8 +207,8 @@ void Run::run_long() {
   const auto for_each_piece = [&](const Group& group, std::int64_t part, const auto& use) {
     Offsets<3> start = group.start;
     plan_.outer_line.advance(part / in_axis, start);
-    const std::int64_t first = part % in_axis * part_length;
-    const std::int64_t last = std::min(line, first + part_length);
+    const std::int64_t first = part % in_axis * measured_part;
+    const std::int64_t last = std::min(line, first + measured_part);
     const std::int64_t most = std::min(length, last - first);
     const Buffers buffers(*this, plan_.is_along ? group.lines : most,
                           plan_.is_along ? most : group.lines);
@@ -397,7 +397,7 @@ void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t
 
 void run_lines(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
                const double* parameters) {
-  Run(kernel, plan, operands, parameters)();
+  LineRun(kernel, plan, operands, parameters)();
 }
 
 }  // namespace loup::ops

@@ -51,20 +51,20 @@ std::vector<SavedTensor> saved_indices(const Lookup& lookup) {
 }
 
 /// The lookup of a record, whose indices must not have changed since.
-const Lookup& unchanged(const Lookup& lookup, const Saved& saved) {
+const Lookup& unchanged_lookup(const Lookup& lookup, const Saved& saved) {
   for (std::size_t k = 0; k < lookup.indices.size(); ++k) static_cast<void>(saved[k]);
   // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the record outlives the rule
   return lookup;
 }
 
-Gradient take(const Lookup& lookup, const Gradient& g) {
+Gradient take_gradient(const Lookup& lookup, const Gradient& g) {
   Gradient result{take(lookup, g.value), {}};
   if (g.mask) result.mask = take(lookup, *g.mask);
   return result;
 }
 
 /// Where `put` leaves the elements of x as they are.
-Tensor untouched(const Lookup& lookup) {
+Tensor not_found(const Lookup& lookup) {
   const Tensor result = ones(lookup.source, DType::boolean);
   const Tensor no = zeros({}, DType::boolean);
   const Array nowhere{no.raw_data(), no.dtype(), Dims::filled(lookup.shape.size(), 0)};
@@ -73,7 +73,7 @@ Tensor untouched(const Lookup& lookup) {
 }
 
 /// Which elements of y `put` leaves in x: the last for each place.
-Tensor last_ones(const Lookup& lookup) {
+Tensor last_found(const Lookup& lookup) {
   const std::int64_t count = element_count(lookup.shape);
   const Tensor number = arange(0, count);
   const Array numbers{number.raw_data(), DType::i64, contiguous_strides(lookup.shape)};
@@ -99,7 +99,7 @@ Tensor changed(const Lookup& lookup, const Tensor& x, const Tensor& y, Write wri
   if (is_floating(x.dtype()) && (autograd::is_recorded(x) || autograd::is_recorded(y))) {
     autograd::record(lookup.operation, result, {x, y}, saved_indices(lookup),
                      [lookup, of_x, of_y, from = y.dtype()](const Saved& saved, const Gradient& g) {
-                       const Lookup& again = unchanged(lookup, saved);
+                       const Lookup& again = unchanged_lookup(lookup, saved);
                        std::vector<Gradient> gradients(2);
                        if (saved.needs(0)) gradients[0] = of_x(again, g);
                        if (saved.needs(1)) {
@@ -206,27 +206,27 @@ Tensor take(const Lookup& lookup, const Tensor& x) {
   if (autograd::is_recorded(x)) {
     autograd::record(lookup.operation, result, {x}, saved_indices(lookup),
                      [lookup](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {spread(unchanged(lookup, saved), g)};
+                       return {spread_found(unchanged_lookup(lookup, saved), g)};
                      });
   }
   return result;
 }
 
-Tensor spread(const Lookup& lookup, const Tensor& y) {
+Tensor spread_found(const Lookup& lookup, const Tensor& y) {
   Tensor result = zeros(lookup.source, y.dtype());
   write_sum_at(lookup, result, y);
   if (autograd::is_recorded(y)) {
     autograd::record(lookup.operation, result, {y}, saved_indices(lookup),
                      [lookup](const Saved& saved, const Gradient& g) -> std::vector<Gradient> {
-                       return {take(unchanged(lookup, saved), g)};
+                       return {take_gradient(unchanged_lookup(lookup, saved), g)};
                      });
   }
   return result;
 }
 
-Gradient spread(const Lookup& lookup, const Gradient& g) {
-  Gradient result{spread(lookup, autograd::materialize(g)), {}};
-  if (g.mask) result.mask = spread(lookup, *g.mask);
+Gradient spread_found(const Lookup& lookup, const Gradient& g) {
+  Gradient result{spread_found(lookup, autograd::materialize(g)), {}};
+  if (g.mask) result.mask = spread_found(lookup, *g.mask);
   return result;
 }
 
@@ -234,11 +234,11 @@ Tensor put(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   return changed(
       lookup, x, y, [&](const Tensor& to, const Tensor& from) { write_at(lookup, to, from); },
       [](const Lookup& again, const Gradient& g) -> Gradient {
-        return {g.value, autograd::both(g.mask, untouched(again))};
+        return {g.value, autograd::both(g.mask, not_found(again))};
       },
       [](const Lookup& again, const Gradient& g) -> Gradient {
-        const Gradient all = take(again, g);
-        return {all.value, autograd::both(all.mask, last_ones(again))};
+        const Gradient all = take_gradient(again, g);
+        return {all.value, autograd::both(all.mask, last_found(again))};
       });
 }
 
@@ -246,7 +246,7 @@ Tensor add_at(const Lookup& lookup, const Tensor& x, const Tensor& y) {
   return changed(
       lookup, x, y, [&](const Tensor& to, const Tensor& from) { write_sum_at(lookup, to, from); },
       [](const Lookup&, const Gradient& g) { return g; },
-      [](const Lookup& again, const Gradient& g) { return take(again, g); });
+      [](const Lookup& again, const Gradient& g) { return take_gradient(again, g); });
 }
 
 void put_(const Lookup& lookup, Tensor& x, const Tensor& y) { change(lookup, x, y, write_at, put); }

@@ -37,11 +37,11 @@ void set_indices(Lookup& lookup, std::vector<Tensor> indices, const Shape& found
 /// The elements that are found. IndexError when an index is out of range.
 Tensor take(const Lookup& lookup, const Tensor& x);
 /// Zeros of shape `source`, with the elements of `y` added where they are found.
-Tensor spread(const Lookup& lookup, const Tensor& y);
+Tensor spread_found(const Lookup& lookup, const Tensor& y);
 
 /// The same for gradients: only what is live is added up, and a place is live where something
 /// arrived.
-autograd::Gradient spread(const Lookup& lookup, const autograd::Gradient& g);
+autograd::Gradient spread_found(const Lookup& lookup, const autograd::Gradient& g);
 
 /// `x` with the elements of `y`, of the lookup's shape, in place of those that are found; of
 /// several for one place the last. Converts `y` to x's dtype.

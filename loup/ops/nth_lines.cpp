@@ -18,7 +18,7 @@ using memory::Scratch;
 namespace {
 
 /// Elements packed at a time, so that they are still in the first-level cache when they are read.
-constexpr std::int64_t packed_elements = 4 * 1024;
+constexpr std::int64_t packed_line_elements = 4 * 1024;
 /// Lines that are read together where they lie closer together than their elements: as many as a
 /// line of the cache has bytes, so that the mask is read once.
 constexpr std::int64_t most_side_by_side = 64;
@@ -26,9 +26,9 @@ constexpr std::int64_t least_side_by_side = 16;
 /// So are short lines, whose own calls would cost more than their elements.
 constexpr std::int64_t short_line = 256;
 /// Room for the keys of a strip, which are to stay in the second-level cache.
-constexpr std::int64_t strip_bytes = 512 * 1024;
+constexpr std::int64_t strip_key_bytes = 512 * 1024;
 /// A task has about so many elements.
-constexpr std::int64_t task_elements = 32 * 1024;
+constexpr std::int64_t nth_task_elements = 32 * 1024;
 /// Lines of so many elements are read by several threads where there are fewer lines than threads.
 constexpr std::int64_t long_line = 256 * 1024;
 constexpr std::int64_t long_piece = 32 * 1024;
@@ -75,8 +75,8 @@ NthLines::NthLines(const Tensor& x, const Tensor* mask, int dim, DType dtype)
   width_ =
       line_.size <= short_line ? std::clamp<std::int64_t>(side_.size, 1, most_side_by_side) : 1;
   if (is_turned && line_.size > 0) {
-    width_ =
-        std::clamp(strip_bytes / (line_.size * key_bytes), least_side_by_side, most_side_by_side);
+    width_ = std::clamp(strip_key_bytes / (line_.size * key_bytes), least_side_by_side,
+                        most_side_by_side);
     width_ = std::min(width_ / least_side_by_side * least_side_by_side, side_.size);
   }
 }
@@ -87,7 +87,7 @@ void NthLines::for_each_strip(Body&& body) const {
   const std::int64_t across = (side_.size + width_ - 1) / width_;
   const std::int64_t strips = across * outer_.iterations();
   const std::int64_t elements = width_ * line_.size;
-  const std::int64_t group = std::clamp<std::int64_t>(task_elements / elements, 1, strips);
+  const std::int64_t group = std::clamp<std::int64_t>(nth_task_elements / elements, 1, strips);
   // Selecting takes longer than reading: threads are worth it sooner.
   const std::int64_t work = 4 * strips * elements * item_bytes(x_.dtype);
   parallel_for((strips + group - 1) / group, work, [&](std::int64_t task) {
@@ -114,7 +114,7 @@ void NthLines::collect(const Strip& strip, std::byte* keys, std::int64_t line_by
                        LineKeys* found) const {
   const bool packs = packs_x_ || packs_mask_;
   const std::int64_t piece =
-      packs ? std::min(line_.size, packed_elements / std::max<std::int64_t>(strip.lines, 1))
+      packs ? std::min(line_.size, packed_line_elements / std::max<std::int64_t>(strip.lines, 1))
             : line_.size;
   const auto elements = static_cast<std::size_t>(piece * strip.lines);
   const Scratch packed(packs_x_ ? elements * 8 : 0);

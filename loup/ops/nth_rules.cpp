@@ -49,7 +49,7 @@ void record_nth(const char* operation, Tensor& result, const Tensor& x, int dim,
                        Gradient own{shares ? mul(whole.value, kept[first + 2]) : whole.value,
                                     autograd::both(whole.mask, kept[first + 1])};
                        const Lookup lookup = element_lookup(operation, shape, dim, kept[first]);
-                       Gradient spread_out = spread(lookup, own);
+                       Gradient spread_out = spread_found(lookup, own);
                        total = total ? autograd::accumulate(*total, spread_out) : spread_out;
                      }
                      return std::vector<Gradient>{*total};

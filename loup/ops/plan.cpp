@@ -13,7 +13,7 @@ constexpr std::int64_t block_elements = 32 * 1024;
 // A row longer than this is cut, so that one long row can be shared among threads.
 constexpr std::int64_t longest_row = 64 * 1024;
 // States of columns reduced side by side: they stay in the first-level cache.
-constexpr std::int64_t strip_bytes = 32 * 1024;
+constexpr std::int64_t strip_state_bytes = 32 * 1024;
 // Rows folded into a strip before its states are merged with those of the next part.
 constexpr std::int64_t strip_elements = 256 * 1024;
 constexpr std::int64_t fewest_strip_rows = 64;
@@ -25,7 +25,7 @@ constexpr std::int64_t few_rows = 8;
 constexpr std::int64_t wanted_tasks = 256;
 
 // Divisions are most of the cost of planning a small reduction: most of them have a result of one.
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
+std::int64_t quick_ceil_div(std::int64_t a, std::int64_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
 std::int64_t distance(const PlanAxis& axis, PlanOperand operand) {
   const std::int64_t step = std::abs(axis.step[operand]);
@@ -84,20 +84,21 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, st
 
   std::int64_t part_steps_at_least = 1;
   if (plan.walk == ReducePlan::Walk::across) {
-    plan.block_cols = std::min(plan.cols.size, strip_bytes / state_bytes);
-    const std::int64_t strip_rows = ceil_div(strip_elements, plan.block_cols) / 8 * 8;
+    plan.block_cols = std::min(plan.cols.size, strip_state_bytes / state_bytes);
+    const std::int64_t strip_rows = quick_ceil_div(strip_elements, plan.block_cols) / 8 * 8;
     plan.block_rows = std::min(plan.rows.size, std::max(fewest_strip_rows, strip_rows));
   } else {
     plan.block_cols = std::min(plan.cols.size, longest_row);
     const bool is_turned = distance(plan.rows, operand_mask) < distance(plan.cols, operand_mask);
     const std::int64_t fewest_rows = is_turned ? cache_line : 1;
-    plan.block_rows =
-        std::min(plan.rows.size, std::max(fewest_rows, ceil_div(block_elements, plan.block_cols)));
+    plan.block_rows = std::min(
+        plan.rows.size, std::max(fewest_rows, quick_ceil_div(block_elements, plan.block_cols)));
     const bool is_fold = plan.walk == ReducePlan::Walk::fold;
-    part_steps_at_least = ceil_div(longest_row, plan.block_cols * (is_fold ? plan.block_rows : 1));
+    part_steps_at_least =
+        quick_ceil_div(longest_row, plan.block_cols * (is_fold ? plan.block_rows : 1));
   }
-  plan.row_blocks = ceil_div(plan.rows.size, plan.block_rows);
-  plan.col_blocks = ceil_div(plan.cols.size, plan.block_cols);
+  plan.row_blocks = quick_ceil_div(plan.rows.size, plan.block_rows);
+  plan.col_blocks = quick_ceil_div(plan.cols.size, plan.block_cols);
 
   plan.tiles = plan.outer_kept.iterations();
   plan.steps = plan.outer_reduced.iterations();
@@ -110,9 +111,9 @@ ReducePlan make_plan(const Layout& x, const Layout* mask, const Strides& out, st
     const bool is_across = plan.walk == ReducePlan::Walk::across;
     const std::int64_t most_parts =
         std::max<std::int64_t>(1, is_across ? wanted_tasks / plan.tiles : wanted_tasks);
-    plan.part_steps = std::max(part_steps_at_least, ceil_div(plan.steps, most_parts));
+    plan.part_steps = std::max(part_steps_at_least, quick_ceil_div(plan.steps, most_parts));
   }
-  plan.parts = ceil_div(plan.steps, plan.part_steps);
+  plan.parts = quick_ceil_div(plan.steps, plan.part_steps);
   return plan;
 }
 

@@ -23,7 +23,7 @@ ConstPlane plane_of(const Tensor& x) {
   return {x.raw_data(), x.dtype(), x.strides()[last - 1], x.strides()[last]};
 }
 
-Axes<2> batch_of(const Tensor& a, const Tensor& b) {
+Axes<2> batch_axes(const Tensor& a, const Tensor& b) {
   Axes<2> axes;
   for (int i = 0; i + 2 < a.ndim(); ++i) {
     axes.push({a.shape()[i], {a.strides()[i], b.strides()[i]}});
@@ -104,7 +104,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
   if (size.k == 0) {
     fill_(c, 0);
   } else if (c.size() > 0) {
-    multiply_all(size, {plane_of(a), plane_of(b), c.raw_data()}, batch_of(a, b));
+    multiply_all(size, {plane_of(a), plane_of(b), c.raw_data()}, batch_axes(a, b));
   }
   return to(c, a.dtype());
 }

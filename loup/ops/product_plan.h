@@ -19,8 +19,6 @@ using memory::Scratch;
 /// Tasks with fewer multiplications are not worth starting.
 inline constexpr std::int64_t task_work = 128 * 1024;
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 struct Range {
   std::int64_t first, count;
 };

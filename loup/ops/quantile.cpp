@@ -68,10 +68,10 @@ struct Quantiles {
   Tensor share;         // of the upper one
 };
 
-class Run {
+class QuantileRun {
  public:
-  Run(std::span<const double> q, Interpolation interpolation, DType dtype, std::int64_t lines,
-      Quantiles result, bool is_recorded)
+  QuantileRun(std::span<const double> q, Interpolation interpolation, DType dtype,
+              std::int64_t lines, Quantiles result, bool is_recorded)
       : q_(q),
         interpolation_(interpolation),
         dtype_(dtype),
@@ -139,11 +139,6 @@ class Run {
   bool is_recorded_;
 };
 
-DType result_dtype(DType dtype) {
-  if (is_floating(dtype)) return dtype;
-  return dtype == DType::i64 ? DType::f64 : DType::f32;
-}
-
 void check_q(std::span<const double> q) {
   for (const double each : q) {
     if (!(each >= 0 && each <= 1)) {
@@ -155,7 +150,7 @@ void check_q(std::span<const double> q) {
 /// All elements as one line. Their order does not matter, so it is that in memory.
 Tensor as_line(const Tensor& x, const Dims& order) { return reshape(permute(x, order), {-1}); }
 
-Dims memory_order(const Tensor& x) {
+Dims dims_in_memory(const Tensor& x) {
   Dims order;
   for (int i = 0; i < x.ndim(); ++i) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
@@ -189,7 +184,7 @@ std::array<NthUse, 2> uses_of(const Tensor& x, const std::optional<Tensor>& mask
 /// Along one dim of a tensor that has some: a leading dim for q, the dim itself gone.
 Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
                       const std::optional<Tensor>& mask, Interpolation interpolation, DType dtype) {
-  const DType result = result_dtype(dtype);
+  const DType result = floating_type(dtype);
   const bool is_recorded = autograd::is_recorded(x);
   Shape shape = x.shape();
   shape.erase(dim);
@@ -203,7 +198,7 @@ Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
   if (found.values.size() == 0) return found.values;
   const Tensor elements = x.detach();
   const std::int64_t lines = x.size() / x.shape()[dim];
-  const Run run(q, interpolation, dtype, lines, found, is_recorded);
+  const QuantileRun run(q, interpolation, dtype, lines, found, is_recorded);
   NthLines(elements, mask ? &*mask : nullptr, dim, dtype)
       .for_each([&](std::int64_t line, const LineKeys& keys) { run(line, keys); });
   if (!is_recorded) return found.values;
@@ -239,7 +234,7 @@ Tensor quantiles_along(const Tensor& x, std::span<const double> q, std::optional
   Tensor elements = autograd::is_recorded(x) ? to(x, dtype) : x;
   const bool is_whole = !dim || x.ndim() == 0;
   if (is_whole) {
-    const Dims order = memory_order(x);
+    const Dims order = dims_in_memory(x);
     elements = as_line(elements, order);
     if (mask) mask = as_line(*mask, order);
   }

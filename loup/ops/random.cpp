@@ -183,11 +183,11 @@ void fill_events(const Tensor& x, double p, const Generator& generator) {
 template <class Use>
 void for_each_piece(const Tensor& x, Use use) {
   const std::int64_t count = x.size();
-  parallel_for((count + task_elements - 1) / task_elements, 4 * x.bytes(), [&](std::int64_t task) {
-    double buffer[piece_elements];
-    const std::int64_t end = std::min(count, (task + 1) * task_elements);
-    for (std::int64_t i = task * task_elements; i < end; i += piece_elements) {
-      const std::int64_t n = std::min(piece_elements, end - i);
+  parallel_for(ceil_div(count, fill_task_elements), 4 * x.bytes(), [&](std::int64_t task) {
+    double buffer[fill_piece_elements];
+    const std::int64_t end = std::min(count, (task + 1) * fill_task_elements);
+    for (std::int64_t i = task * fill_task_elements; i < end; i += fill_piece_elements) {
+      const std::int64_t n = std::min(fill_piece_elements, end - i);
       const std::byte* const from = x.raw_data() + i * item_bytes(x.dtype());
       kernels::copy_plane({reinterpret_cast<std::byte*>(buffer), DType::f64, n, 1},
                           {from, x.dtype(), n, 1}, 1, n);
@@ -208,7 +208,7 @@ void fill_events(const Tensor& x, const Tensor& p, const Generator& generator) {
   const RandomStream stream = generator.take(x.size());
   const std::int64_t bytes = item_bytes(x.dtype());
   for_each_piece(p, [&](std::int64_t first, const double* chances, std::int64_t count) {
-    std::uint8_t events[piece_elements];
+    std::uint8_t events[fill_piece_elements];
     kernels::random_bernoulli(stream.from(first), events, count, chances);
     kernels::copy_plane({x.raw_data() + first * bytes, x.dtype(), count, 1},
                         {reinterpret_cast<std::byte*>(events), DType::u8, count, 1}, 1, count);

@@ -89,11 +89,11 @@ void clamp_to(DType dtype, std::byte* data, std::int64_t count) {
 }
 
 /// One reduction under way: operands, plan and kernel.
-class Run {
+class ReduceRun {
  public:
   /// Writes to `first` the kernel's first result, to `second` the other; either may be null. Under
   /// weights that other is the same reduction of the weights.
-  Run(const ReducePlan& plan, const Task& task, const Tensor* first, const Tensor* second)
+  ReduceRun(const ReducePlan& plan, const Task& task, const Tensor* first, const Tensor* second)
       : plan_(plan),
         raises_(task.op == ReduceOp::norm_1 && task.parameter != 1),
         computed_(raises_ ? DType::f64 : storage_type(compute_type(task.cast))),
@@ -284,7 +284,7 @@ class Run {
   bool clamps_;  // the result of nothing is that of the narrower dtype
 };
 
-void Run::reduce_packed(const BlockRange& range, const States& states) const {
+void ReduceRun::reduce_packed(const BlockRange& range, const States& states) const {
   const auto& row = plan_.rows.step;
   const auto& col = plan_.cols.step;
   // Where rows lie closer together than columns, narrow pieces read whole cache lines.
@@ -410,7 +410,7 @@ Types types_of(const ReduceSpec& spec, DType input, std::optional<DType> asked) 
   __builtin_unreachable();
 }
 
-struct Call {
+struct ReduceCall {
   const ReduceSpec& spec;
   const Tensor& x;
   std::uint32_t reduced;
@@ -439,7 +439,7 @@ void write_identity(const Reducer& reducer, DType cast, const Tensor& out, bool 
 }
 
 /// Runs the kernel into the results that are not null, which are made here.
-void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* second,
+void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Tensor* second,
          DType second_type) {
   const Tensor& x = call.x;
   Shape shape;
@@ -476,16 +476,16 @@ void run(const Call& call, DType cast, Tensor* first, DType first_type, Tensor* 
       make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides, call.reduced,
                 static_cast<std::int64_t>(reducer.state_bytes) * (is_weighted ? 2 : 1), asks_where,
                 is_weighted ? &call.weight->layout() : nullptr);
-  Run(plan, {call.spec.kernel, x, cast, call.mask, call.parameter, call.weight}, first,
+  ReduceRun(plan, {call.spec.kernel, x, cast, call.mask, call.parameter, call.weight}, first,
       second)((is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
 }
 
-Call checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
+ReduceCall checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
                   const ReduceArguments& arguments) {
   if (spec.takes_one_dim && dims.size() > 1) {
     throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
   }
-  Call call{spec,
+  ReduceCall call{spec,
             x,
             dim_bits(spec.name, dims, x.ndim()),
             arguments.mask,
@@ -501,7 +501,7 @@ constexpr ReduceSpec weighted_sum_spec{.name = "weighted_mean",
                                        .kernel = ReduceOp::sum,
                                        .types = ReduceTypes::averaged};
 
-void record(const Call& call, DType dtype, Tensor& out) {
+void record(const ReduceCall& call, DType dtype, Tensor& out) {
   const ReduceSpec& spec = call.spec;
   std::vector<autograd::SavedTensor> saved;
   if (call.mask != nullptr) {
@@ -540,7 +540,7 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
     const Tensor counts = count(spec.name, x, dims, arguments);
     return arguments.dtype ? to(counts, *arguments.dtype) : counts;
   }
-  const Call call = checked_call(spec, x, dims, arguments);
+  const ReduceCall call = checked_call(spec, x, dims, arguments);
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
   Tensor out;
   run(call, types.cast, spec.is_second ? nullptr : &out, types.out, spec.is_second ? &out : nullptr,
@@ -553,7 +553,7 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
 
 std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
                                       const ReduceArguments& arguments) {
-  const Call call = checked_call(spec, x, dims, arguments);
+  const ReduceCall call = checked_call(spec, x, dims, arguments);
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
   std::pair<Tensor, Tensor> out;
   run(call, types.cast, &out.first, types.out, &out.second, x.dtype());
@@ -562,7 +562,7 @@ std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, c
 
 std::pair<Tensor, Tensor> weighted_sums(const Tensor& x, const Tensor& weight, const Dims& dims,
                                         const ReduceArguments& arguments) {
-  Call call = checked_call(weighted_sum_spec, x, dims, arguments);
+  ReduceCall call = checked_call(weighted_sum_spec, x, dims, arguments);
   const Tensor repeated =
       weight.with_layout(broadcast(call.spec.name, "weights", weight.layout(), x.shape()));
   call.weight = &repeated;

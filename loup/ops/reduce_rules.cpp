@@ -1,7 +1,7 @@
 #include <cmath>
-#include <limits>
 
 #include "loup/ops/copy.h"
+#include "loup/ops/elementwise.h"
 #include "loup/ops/join.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/reduce.h"
@@ -17,16 +17,14 @@ using autograd::Gradient;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool is_reduced(const ReduceRecord& call, int dim) {
+bool reduces(const ReduceRecord& call, int dim) {
   return (call.reduced >> static_cast<unsigned>(dim) & 1U) != 0;
 }
 
 Dims reduced_dims(const ReduceRecord& call) {
   Dims dims;
   for (int i = 0; i < call.shape.size(); ++i) {
-    if (is_reduced(call, i)) dims.push_back(i);
+    if (reduces(call, i)) dims.push_back(i);
   }
   return dims;
 }
@@ -36,7 +34,7 @@ Tensor with_dims(const ReduceRecord& call, const Tensor& output) {
   Tensor result = output;
   if (!call.keepdim) {
     for (int i = 0; i < call.shape.size(); ++i) {
-      if (is_reduced(call, i)) result = unsqueeze(result, i);
+      if (reduces(call, i)) result = unsqueeze(result, i);
     }
   }
   return result;

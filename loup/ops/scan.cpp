@@ -31,13 +31,11 @@ using kernels::ScanKernel;
 using memory::Scratch;
 
 /// Lines are cut into parts whose own running values start anew: they may be computed at once.
-constexpr std::int64_t part_length = 65536;
+constexpr std::int64_t scan_part_length = 65536;
 /// Elements of a block that is packed or passes through scratch: they stay in the first cache.
-constexpr std::int64_t piece_elements = 8192;
-constexpr std::int64_t task_elements = 64 * 1024;
+constexpr std::int64_t scan_piece_elements = 8192;
+constexpr std::int64_t scan_task_elements = 64 * 1024;
 constexpr std::int64_t strip_cols = 1024;
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// One scan under way.
 class ScanRun {
@@ -50,21 +48,21 @@ class ScanRun {
         reversed_(reversed),
         bytes_(operands.x.size() * (2 * item_bytes(kernel.type) + 1)),
         streams_(operands.out.bytes() > streamed_bytes && !reader_.packs_out()) {
-    const std::int64_t part = std::min(plan.line(), part_length);
+    const std::int64_t part = std::min(plan.line(), scan_part_length);
     const bool packs = reader_.packs() || reader_.packs_out();
     if (plan.is_along) {
       lines_ = reader_.is_turned() ? 16
-               : packs             ? std::max<std::int64_t>(1, piece_elements / part)
-                                   : std::max<std::int64_t>(1, task_elements / part);
-      length_ = std::min(
-          part, packs ? std::max<std::int64_t>(64, piece_elements / lines_) : piece_elements);
+               : packs             ? std::max<std::int64_t>(1, scan_piece_elements / part)
+                                   : std::max<std::int64_t>(1, scan_task_elements / part);
+      length_ = std::min(part, packs ? std::max<std::int64_t>(64, scan_piece_elements / lines_)
+                                     : scan_piece_elements);
     } else {
       lines_ = strip_cols;
       length_ = packs ? 16 : part;
     }
     lines_ = std::min(lines_, plan.kept());
-    parts_ = divide_up(plan.line(), part_length);
-    blocks_ = divide_up(plan.kept(), lines_);
+    parts_ = ceil_div(plan.line(), scan_part_length);
+    blocks_ = ceil_div(plan.kept(), lines_);
   }
 
   void operator()() const {
@@ -133,9 +131,9 @@ class ScanRun {
     const std::int64_t first_line = group % blocks_ * lines_;
     const std::int64_t lines = std::min(lines_, plan_.kept() - first_line);
     const std::int64_t part = reversed_ ? parts_ - 1 - n : n;
-    const std::int64_t first = part * part_length;
-    const std::int64_t last = std::min(plan_.line(), first + part_length);
-    const std::int64_t pieces = divide_up(last - first, length_);
+    const std::int64_t first = part * scan_part_length;
+    const std::int64_t last = std::min(plan_.line(), first + scan_part_length);
+    const std::int64_t pieces = ceil_div(last - first, length_);
     const std::int64_t most = std::min(length_, last - first);
     const auto& along = plan_.is_along ? plan_.cols.step : plan_.rows.step;
     const auto& beside = plan_.is_along ? plan_.rows.step : plan_.cols.step;

@@ -20,7 +20,7 @@ namespace loup::ops {
 
 namespace {
 
-constexpr std::int64_t task_elements = 16 * 1024;
+constexpr std::int64_t search_task_elements = 16 * 1024;
 
 std::int64_t* integers_in(const Tensor& x) { return reinterpret_cast<std::int64_t*>(x.raw_data()); }
 
@@ -30,10 +30,10 @@ Tensor inverse_of(const Tensor& is_first, const Tensor& positions) {
   const Tensor result = empty({count}, DType::i64);
   const auto marks = is_first.data<const bool>();
   const auto places = positions.data<const std::int64_t>();
-  const std::int64_t parts = (count + task_elements - 1) / task_elements;
+  const std::int64_t parts = ceil_div(count, search_task_elements);
   const auto range = [&](std::int64_t part) {
-    return std::pair{static_cast<std::size_t>(part * task_elements),
-                     static_cast<std::size_t>(std::min(count, (part + 1) * task_elements))};
+    return std::pair{static_cast<std::size_t>(part * search_task_elements),
+                     static_cast<std::size_t>(std::min(count, (part + 1) * search_task_elements))};
   };
   std::vector<std::int64_t> starts(static_cast<std::size_t>(parts) + 1, 0);
   parallel_for(parts, count, [&](std::int64_t part) {
@@ -125,7 +125,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ri
   if (result.size() == 0) return result;
   const std::int64_t count = sequence.shape().back();
   const std::int64_t per_row = is_shared ? wanted.size() : wanted.shape().back();
-  const std::int64_t part = std::min(per_row, task_elements);
+  const std::int64_t part = std::min(per_row, search_task_elements);
   const std::int64_t parts = (per_row + part - 1) / part;
   const std::int64_t bytes = item_bytes(dtype);
   parallel_for(wanted.size() / per_row * parts, 64 * wanted.size(), [&](std::int64_t task) {

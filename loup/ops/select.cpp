@@ -73,7 +73,7 @@ void write_result(const char* name, Tensor& x, const Tensor& result) {
 }
 
 /// ShapeError unless a tensor can be repeated to the shape of `x`.
-void check_repeats(const char* name, const Operand& operand, const Tensor& x) {
+void check_operand(const char* name, const Operand& operand, const Tensor& x) {
   if (!operand.is_number()) broadcast(name, "operands", operand.tensor().layout(), x.shape());
 }
 
@@ -169,14 +169,14 @@ Tensor lerp(const Tensor& a, const Operand& b, const Operand& weight) {
 
 void clamp_(Tensor& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
   for (const auto& bound : {low, high}) {
-    if (bound) check_repeats("clamp_", *bound, x);
+    if (bound) check_operand("clamp_", *bound, x);
   }
   write_result("clamp_", x, clamp(clone(x), low, high));
 }
 
 void lerp_(Tensor& a, const Operand& b, const Operand& weight) {
-  check_repeats("lerp_", b, a);
-  check_repeats("lerp_", weight, a);
+  check_operand("lerp_", b, a);
+  check_operand("lerp_", weight, a);
   write_result("lerp_", a, lerp(clone(a), b, weight));
 }
 

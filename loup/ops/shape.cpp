@@ -88,7 +88,7 @@ void check_repeats(const char* operation, const Dims& repeats) {
   }
 }
 
-Tensor repeated(const Tensor& x, const Dims& repeats) {
+Tensor repeated_along(const Tensor& x, const Dims& repeats) {
   Shape shape = x.shape();
   while (shape.size() < repeats.size()) shape.insert(0, 1);
   Tensor result = reshape(x, shape);
@@ -166,14 +166,14 @@ Tensor repeat(const Tensor& x, const Dims& repeats) {
     throw ShapeError("repeat: expected at least {} repeats for shape {}, got {}", x.ndim(),
                      x.shape(), repeats);
   }
-  return repeated(x, repeats);
+  return repeated_along(x, repeats);
 }
 
 Tensor tile(const Tensor& x, const Dims& repeats) {
   check_repeats("tile", repeats);
   Dims all = repeats;
   while (all.size() < x.ndim()) all.insert(0, 1);
-  return repeated(x, all);
+  return repeated_along(x, all);
 }
 
 Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::optional<std::int64_t> dim) {

@@ -22,7 +22,7 @@ namespace {
 
 /// Rows of fewer elements are sorted by one thread, and several of them in one task.
 constexpr std::int64_t long_row = 64 * 1024;
-constexpr std::int64_t task_elements = 16 * 1024;
+constexpr std::int64_t sort_task_elements = 16 * 1024;
 /// Where a row is short, or at least this part of it is wanted, sorting all of it is as fast.
 constexpr std::int64_t short_row = 64;
 constexpr std::int64_t worth_selecting = 8;
@@ -44,7 +44,7 @@ class RowSorting {
       for (std::int64_t row = 0; row < rows; ++row) sort_group(row, 1, num_threads());
       return;
     }
-    const std::int64_t group = std::clamp<std::int64_t>(task_elements / count, 1, rows);
+    const std::int64_t group = std::clamp<std::int64_t>(sort_task_elements / count, 1, rows);
     // Sorting takes longer than reading: threads are worth it sooner.
     parallel_for((rows + group - 1) / group, 64 * rows * count, [&](std::int64_t task) {
       sort_group(task * group, std::min(group, rows - task * group), 1);
@@ -131,7 +131,7 @@ void record_sort(const char* operation, const Tensor& x, std::int64_t dim, Sorte
                    [=, shape = x.shape()](const Saved& saved, const Gradient& g) {
                      if (is_number) return std::vector<Gradient>{g};
                      const Lookup lookup = element_lookup(operation, shape, d, saved[0]);
-                     return std::vector<Gradient>{spread(lookup, g)};
+                     return std::vector<Gradient>{spread_found(lookup, g)};
                    });
 }
 

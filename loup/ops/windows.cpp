@@ -44,10 +44,10 @@ struct Window {
 
 /// The same place of all windows, counted along a dim: those from `first` to `last` have it inside
 /// of the tensor, at `start` and every step further.
-struct Place {
+struct WindowPlace {
   std::int64_t first, last, start;
 };
-Place place_of(const Window& window, std::int64_t k) {
+WindowPlace window_place(const Window& window, std::int64_t k) {
   const std::int64_t offset = k * window.dilation - window.padding;
   const std::int64_t behind = window.length - offset;
   const std::int64_t first = offset < 0 ? (window.step - 1 - offset) / window.step : 0;
@@ -56,7 +56,7 @@ Place place_of(const Window& window, std::int64_t k) {
   return {std::min(first, last), last, offset + first * window.step};
 }
 
-Layout part_of(const Layout& image, const Window& window, const Place& place) {
+Layout window_part(const Layout& image, const Window& window, const WindowPlace& place) {
   Layout result = image;
   result.shape[window.dim] = place.last - place.first;
   result.strides[window.dim] *= window.step;
@@ -73,7 +73,7 @@ void visit_places(std::span<const Window> windows, const Layout& image, const La
   if (windows.empty()) return visit(image, columns);
   const Window& window = windows.front();
   for (std::int64_t k = 0; k < window.size; ++k) {
-    const Place place = place_of(window, k);
+    const WindowPlace place = window_place(window, k);
     const Layout here = loup::select(columns, image.shape.size(), k);
     const auto range = [&](std::int64_t first, std::int64_t last) {
       return loup::narrow(here, window.dim, first, last - first);
@@ -81,8 +81,8 @@ void visit_places(std::span<const Window> windows, const Layout& image, const La
     if (place.first > 0) outside(range(0, place.first));
     if (place.last < window.count()) outside(range(place.last, window.count()));
     if (place.first == place.last) continue;
-    visit_places(windows.subspan(1), part_of(image, window, place), range(place.first, place.last),
-                 visit, outside);
+    visit_places(windows.subspan(1), window_part(image, window, place),
+                 range(place.first, place.last), visit, outside);
   }
 }
 
@@ -130,7 +130,7 @@ std::vector<Gradient> moved(const Gradient& g, const Move& move) {
 
 /// Only what is live is added up, and a sum is live where something arrived.
 template <class Sum>
-std::vector<Gradient> summed(const Gradient& g, const Sum& sum) {
+std::vector<Gradient> summed_gradient(const Gradient& g, const Sum& sum) {
   Gradient result{sum(autograd::materialize(g)), {}};
   if (g.mask) result.mask = sum(*g.mask);
   return {result};
@@ -152,7 +152,7 @@ Tensor sum_of_unfolded(const Tensor& x, const Shape& shape, int dim, std::int64_
 
 // --- images ---
 
-constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
 
 /// One number for each of the two dims of an image.
 Dims pair_of(const char* operation, const char* name, const Dims& given, std::int64_t least) {
@@ -160,9 +160,9 @@ Dims pair_of(const char* operation, const char* name, const Dims& given, std::in
     throw ValueError("{}: expected {} as one or two integers, got {}", operation, name, given);
   }
   for (const std::int64_t value : given) {
-    if (value < least || value > largest) {
-      throw ValueError("{}: expected {} from {} to {}, got {}", operation, name, least, largest,
-                       value);
+    if (value < least || value > largest_size) {
+      throw ValueError("{}: expected {} from {} to {}, got {}", operation, name, least,
+                       largest_size, value);
     }
   }
   return {given[0], given.back()};
@@ -236,10 +236,11 @@ Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t
   Tensor result = x.with_layout(loup::unfold(x.layout(), dim, size, step));
   if (autograd::is_recorded(x)) {
     const int d = normalize_dim("unfold", dim, x.ndim());
-    autograd::record(
-        "unfold", result, {x}, {}, [=, shape = x.shape()](const Saved&, const Gradient& g) {
-          return summed(g, [&](const Tensor& t) { return sum_of_unfolded(t, shape, d, step); });
-        });
+    autograd::record("unfold", result, {x}, {},
+                     [=, shape = x.shape()](const Saved&, const Gradient& g) {
+                       return summed_gradient(
+                           g, [&](const Tensor& t) { return sum_of_unfolded(t, shape, d, step); });
+                     });
   }
   return result;
 }
@@ -258,8 +259,8 @@ Tensor im2col(const Tensor& x, const Dims& kernel_size, const WindowOptions& opt
   if (autograd::is_recorded(x)) {
     const Dims size{windows[0].length, windows[1].length};
     autograd::record("im2col", result, {x}, {}, [=](const Saved&, const Gradient& g) {
-      return summed(g,
-                    [&](const Tensor& t) { return col2im(t, size, call.kernel, call.options()); });
+      return summed_gradient(
+          g, [&](const Tensor& t) { return col2im(t, size, call.kernel, call.options()); });
     });
   }
   return result;
