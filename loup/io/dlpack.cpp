@@ -54,7 +54,7 @@ struct Description {
   DataPtr data;
 };
 
-Description describe(const DLTensor& from, bool is_writable) {
+Description description_of(const DLTensor& from, bool is_writable) {
   if (from.device.device_type != device_cpu) {
     throw ValueError(
         "from_dlpack: expected memory of the CPU, got DLPack device type {}; copy it to "
@@ -114,7 +114,7 @@ Description describe(const DLTensor& from, bool is_writable) {
 
 template <class Managed>
 Tensor adopt(Managed* managed, bool is_writable) {
-  Description from = describe(managed->dl_tensor, is_writable);
+  Description from = description_of(managed->dl_tensor, is_writable);
   from.data.owner = std::make_shared<Loan<Managed>>(managed);
   return {Tensor::Unchecked{}, Storage::adopt(std::move(from.data)), from.layout, from.dtype};
 }

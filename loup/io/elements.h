@@ -27,6 +27,9 @@ inline DataPtr part_of(const DataPtr& file, std::size_t offset, std::size_t byte
   return {static_cast<std::byte*>(file.data) + offset, bytes, file.owner, file.is_writable};
 }
 
+/// The elements of what we write begin at a multiple of it.
+inline constexpr std::size_t file_alignment = 64;
+
 /// Bytes of a tensor; FormatError when no file can have that many.
 LOUP_EXPORT std::size_t file_bytes(const Shape& shape, DType dtype);
 

@@ -30,7 +30,7 @@ constexpr std::string_view mask_suffix = ".mask";
 constexpr std::string_view our_prefix = "loup.";
 constexpr std::string_view format_key = "loup.format";
 constexpr std::string_view version_key = "loup.version";
-constexpr std::string_view version = "1";
+constexpr std::string_view format_version = "1";
 constexpr std::string_view one_tensor = "tensor";
 constexpr std::string_view one_masked_tensor = "masked_tensor";
 constexpr const char* data_name = "data";
@@ -91,7 +91,7 @@ Tensors split(const Items& items) {
 /// One thing as named ones.
 Tensors split(const Content& content, Metadata& metadata) {
   if (const auto* items = std::get_if<Items>(&content)) return split(*items);
-  metadata.emplace(version_key, version);
+  metadata.emplace(version_key, format_version);
   if (const auto* x = std::get_if<Tensor>(&content)) {
     metadata.emplace(format_key, one_tensor);
     return {{data_name, *x}};
@@ -193,8 +193,8 @@ std::optional<Content> single(const Tensors& tensors, Metadata& metadata) {
   const std::string format = take(format_key);
   const std::string found_version = take(version_key);
   if (format.empty()) return std::nullopt;
-  if (found_version != version) {
-    throw FormatError("load: expected {} {}, got {}", version_key, version,
+  if (found_version != format_version) {
+    throw FormatError("load: expected {} {}, got {}", version_key, format_version,
                       json::quote(found_version));
   }
   const auto data = tensors.find(data_name);

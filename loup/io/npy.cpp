@@ -11,8 +11,6 @@ namespace loup::io {
 
 namespace {
 
-/// The elements of what we write begin at a multiple of it.
-constexpr std::size_t alignment = 64;
 /// Enough for eight dims and any padding.
 constexpr std::size_t longest_header = 1U << 20U;
 
@@ -72,7 +70,7 @@ NpyImage npy_image(const Tensor& x) {
   // Version 1.0, which has two bytes for the length: eight dims are far from 65535 bytes.
   header.append({1, 0, 0, 0});
   const std::size_t used = header.size() + text.size() + 1;
-  text.append(alignment - used % alignment, ' ');
+  text.append(file_alignment - used % file_alignment, ' ');
   text += '\n';
   header[header.size() - 2] = static_cast<char>(text.size() & 0xFFU);
   header[header.size() - 1] = static_cast<char>(text.size() >> 8U);

@@ -20,21 +20,20 @@ namespace {
 
 constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 /// The format's own limit.
-constexpr std::size_t longest_header = 100'000'000;
-constexpr std::size_t alignment = 64;
+constexpr std::size_t longest_json = 100'000'000;
 constexpr std::string_view metadata_key = "__metadata__";
-constexpr std::array<std::string_view, dtype_count> codes = {"BOOL", "U8",  "I8",   "I16", "I32",
-                                                             "I64",  "F16", "BF16", "F32", "F64"};
+constexpr std::array<std::string_view, dtype_count> dtype_codes = {
+    "BOOL", "U8", "I8", "I16", "I32", "I64", "F16", "BF16", "F32", "F64"};
 
-std::string_view code_of(DType dtype) { return codes[static_cast<std::size_t>(dtype)]; }
+std::string_view code_of(DType dtype) { return dtype_codes[static_cast<std::size_t>(dtype)]; }
 
 DType dtype_of_code(const std::string& name, const std::string& code) {
-  const auto* const found = std::ranges::find(codes, code);
-  if (found == codes.end()) {
+  const auto* const found = std::ranges::find(dtype_codes, code);
+  if (found == dtype_codes.end()) {
     throw FormatError("load: expected the dtype of tensor {} to be one of {}, got {}",
-                      json::quote(name), fmt::join(codes, ", "), json::quote(code));
+                      json::quote(name), fmt::join(dtype_codes, ", "), json::quote(code));
   }
-  return static_cast<DType>(found - codes.begin());
+  return static_cast<DType>(found - dtype_codes.begin());
 }
 
 Shape read_shape(json::Reader& json) {
@@ -195,7 +194,7 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file) {
   }
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), length_bytes);
-  const std::size_t most = std::min(longest_header, file.size() - length_bytes);
+  const std::size_t most = std::min(longest_json, file.size() - length_bytes);
   if (length > most) {
     throw FormatError("load: expected a safetensors header of at most {} bytes, got one of {}",
                       most, length);
@@ -233,10 +232,11 @@ SafetensorsImage safetensors_image(const std::map<std::string, Tensor, std::less
     image.elements.push_back(ops::contiguous(x.detach()));
   }
   std::string text = fmt::format("{{{}}}", fmt::join(items, ","));
-  text.append((alignment - (length_bytes + text.size()) % alignment) % alignment, ' ');
-  if (text.size() > longest_header) {
+  text.append((file_alignment - (length_bytes + text.size()) % file_alignment) % file_alignment,
+              ' ');
+  if (text.size() > longest_json) {
     throw ValueError("save: expected a safetensors header of at most {} bytes, got one of {}",
-                     longest_header, text.size());
+                     longest_json, text.size());
   }
   const std::uint64_t length = text.size();
   image.header.resize(length_bytes);

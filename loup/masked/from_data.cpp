@@ -15,7 +15,7 @@ namespace loup::masked {
 
 namespace {
 
-Tensor data_of(const char* operation, const MaskedOperand& x) {
+Tensor data_in(const char* operation, const MaskedOperand& x) {
   if (x.values().is_number()) {
     throw ValueError("{}: expected a tensor, got a number", operation);
   }
@@ -23,7 +23,7 @@ Tensor data_of(const char* operation, const MaskedOperand& x) {
 }
 
 /// x where `counts` is true, and its own mask, if it has one.
-MaskedTensor with_mask(const MaskedOperand& x, const Tensor& counts) {
+MaskedTensor counting_only(const MaskedOperand& x, const Tensor& counts) {
   const std::optional<Tensor> own = x.mask() != nullptr ? std::optional(*x.mask()) : std::nullopt;
   return as_masked_tensor(x.values().tensor(), *autograd::both(counts, own));
 }
@@ -36,38 +36,38 @@ std::pair<Scalar, Scalar> in_order(Scalar a, Scalar b) {
 }  // namespace
 
 MaskedTensor from_nan(const MaskedOperand& x) {
-  const Tensor data = data_of("from_nan", x).detach();
-  return with_mask(x, ops::logical_not(ops::isnan(data)));
+  const Tensor data = data_in("from_nan", x).detach();
+  return counting_only(x, ops::logical_not(ops::isnan(data)));
 }
 
 MaskedTensor masked_invalid(const MaskedOperand& x) {
-  return with_mask(x, ops::isfinite(data_of("masked_invalid", x).detach()));
+  return counting_only(x, ops::isfinite(data_in("masked_invalid", x).detach()));
 }
 
 MaskedTensor masked_where(const Tensor& condition, const MaskedOperand& x) {
-  const Tensor data = data_of("masked_where", x);
+  const Tensor data = data_in("masked_where", x);
   if (condition.dtype() != DType::boolean) {
     throw DTypeError("masked_where: expected a condition of bool, got {}", condition.dtype());
   }
-  return with_mask(x, whole_mask("masked_where", data, ops::logical_not(condition)));
+  return counting_only(x, whole_mask("masked_where", data, ops::logical_not(condition)));
 }
 
 MaskedTensor masked_equal(const MaskedOperand& x, Scalar value) {
-  return with_mask(x, ops::ne(data_of("masked_equal", x).detach(), value));
+  return counting_only(x, ops::ne(data_in("masked_equal", x).detach(), value));
 }
 
 MaskedTensor masked_inside(const MaskedOperand& x, Scalar v1, Scalar v2) {
   const auto [low, high] = in_order(v1, v2);
-  const Tensor data = data_of("masked_inside", x).detach();
+  const Tensor data = data_in("masked_inside", x).detach();
   const Tensor is_inside = ops::logical_and(ops::ge(data, low), ops::le(data, high));
-  return with_mask(x, ops::logical_not(is_inside));
+  return counting_only(x, ops::logical_not(is_inside));
 }
 
 MaskedTensor masked_outside(const MaskedOperand& x, Scalar v1, Scalar v2) {
   const auto [low, high] = in_order(v1, v2);
-  const Tensor data = data_of("masked_outside", x).detach();
+  const Tensor data = data_in("masked_outside", x).detach();
   const Tensor is_outside = ops::logical_or(ops::lt(data, low), ops::gt(data, high));
-  return with_mask(x, ops::logical_not(is_outside));
+  return counting_only(x, ops::logical_not(is_outside));
 }
 
 Tensor lengths_to_mask(const Tensor& lengths, std::optional<std::int64_t> most) {

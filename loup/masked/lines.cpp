@@ -7,7 +7,7 @@ namespace loup::masked {
 
 namespace {
 
-ops::LineArguments arguments(const LineOptions& options) {
+ops::LineArguments line_arguments(const LineOptions& options) {
   return {.mask = options.mask ? &*options.mask : nullptr, .dtype = options.dtype};
 }
 
@@ -25,7 +25,7 @@ MaskedTensor masked_lines(const char* name, const MaskedTensor& x,
 
 Tensor Normalization::operator()(const Tensor& x, std::int64_t dim,
                                  const LineOptions& options) const {
-  return ops::softmax_lines(*this, Seen(name, x, options.mask), dim, arguments(options));
+  return ops::softmax_lines(*this, Seen(name, x, options.mask), dim, line_arguments(options));
 }
 
 MaskedTensor Normalization::operator()(const MaskedTensor& x, std::int64_t dim,
@@ -64,7 +64,7 @@ Tensor NormDivision::output_mask(const Tensor& x, const Dims& dims,
 }
 
 Tensor Scan::operator()(const Tensor& x, std::int64_t dim, const LineOptions& options) const {
-  return ops::scan(*this, Seen(name, x, options.mask), dim, arguments(options));
+  return ops::scan(*this, Seen(name, x, options.mask), dim, line_arguments(options));
 }
 
 MaskedTensor Scan::operator()(const MaskedTensor& x, std::int64_t dim,

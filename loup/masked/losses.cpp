@@ -11,14 +11,14 @@ namespace {
 
 using ops::LossReduction;
 
-Tensor tensor_of(const char* operation, const MaskedOperand& x) {
+Tensor seen_tensor(const char* operation, const MaskedOperand& x) {
   const Seen seen(operation, x);
   return static_cast<const ops::Operand&>(seen).as_tensor(x.values().dtype());
 }
 
 /// A loss with the mask that it has for its reduction, where `counts` is that of the positions.
-MaskedTensor with_mask(const char* operation, const Tensor& loss, const Tensor& counts,
-                       LossReduction reduction) {
+MaskedTensor loss_with_mask(const char* operation, const Tensor& loss, const Tensor& counts,
+                            LossReduction reduction) {
   if (reduction == LossReduction::none) return as_masked_tensor(loss, counts);
   return as_masked_tensor(loss, ops::any(operation, counts, {}, false));
 }
@@ -26,13 +26,13 @@ MaskedTensor with_mask(const char* operation, const Tensor& loss, const Tensor& 
 using Loss = Tensor (*)(const Tensor&, const Tensor&, const ops::LossOptions&);
 MaskedTensor loss_of(const char* operation, Loss loss, const MaskedOperand& input,
                      const MaskedOperand& target, LossReduction reduction) {
-  const Tensor x = tensor_of(operation, input);
-  const Tensor y = tensor_of(operation, target);
+  const Tensor x = seen_tensor(operation, input);
+  const Tensor y = seen_tensor(operation, target);
   const MaskedOperand* const operands[] = {&input, &target};
   const Tensor counts =
       common_mask(operation, operands, common_shape(operation, x.shape(), y.shape()));
-  return with_mask(operation, loss(x, y, {.reduction = reduction, .mask = counts}), counts,
-                   reduction);
+  return loss_with_mask(operation, loss(x, y, {.reduction = reduction, .mask = counts}), counts,
+                        reduction);
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ MaskedTensor cross_entropy(const MaskedOperand& input, const MaskedOperand& targ
                            const ops::CrossEntropyOptions& options) {
   const char* const name = "cross_entropy";
   const ops::CountedLoss loss =
-      ops::counted_cross_entropy(tensor_of(name, input), tensor_of(name, target), options,
+      ops::counted_cross_entropy(seen_tensor(name, input), seen_tensor(name, target), options,
                                  {.input = input.mask(), .target = target.mask()});
   if (!loss.counts) return all_valid(loss.value);
-  return with_mask(name, loss.value, *loss.counts, options.reduction);
+  return loss_with_mask(name, loss.value, *loss.counts, options.reduction);
 }
 
 }  // namespace loup::masked

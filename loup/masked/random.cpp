@@ -9,7 +9,7 @@ namespace loup::masked {
 namespace {
 
 template <class Fill>
-void change(const char* operation, MaskedTensor& x, const Fill& fill) {
+void refill(const char* operation, MaskedTensor& x, const Fill& fill) {
   Tensor numbers = loup::empty_like(x.get_data());
   fill(numbers);
   x.replace_(operation, numbers);
@@ -47,19 +47,19 @@ MaskedTensor dropout(const MaskedTensor& x, double p, bool training,
 }
 
 void uniform_(MaskedTensor& x, double low, double high, const ops::Generator& generator) {
-  change("uniform_", x, [&](Tensor& to) { ops::uniform_(to, low, high, generator); });
+  refill("uniform_", x, [&](Tensor& to) { ops::uniform_(to, low, high, generator); });
 }
 
 void normal_(MaskedTensor& x, double mean, double std, const ops::Generator& generator) {
-  change("normal_", x, [&](Tensor& to) { ops::normal_(to, mean, std, generator); });
+  refill("normal_", x, [&](Tensor& to) { ops::normal_(to, mean, std, generator); });
 }
 
 void bernoulli_(MaskedTensor& x, double p, const ops::Generator& generator) {
-  change("bernoulli_", x, [&](Tensor& to) { ops::bernoulli_(to, p, generator); });
+  refill("bernoulli_", x, [&](Tensor& to) { ops::bernoulli_(to, p, generator); });
 }
 
 void bernoulli_(MaskedTensor& x, const Tensor& p, const ops::Generator& generator) {
-  change("bernoulli_", x, [&](Tensor& to) { ops::bernoulli_(to, p, generator); });
+  refill("bernoulli_", x, [&](Tensor& to) { ops::bernoulli_(to, p, generator); });
 }
 
 }  // namespace loup::masked

@@ -47,7 +47,7 @@ Tensor Median::output_mask(const Tensor& x, std::int64_t dim, const MedianOption
 
 namespace {
 
-ops::QuantileArguments arguments(const QuantileOptions& options, const Tensor* mask) {
+ops::QuantileArguments quantile_arguments(const QuantileOptions& options, const Tensor* mask) {
   return {.mask = mask,
           .keepdim = options.keepdim,
           .interpolation = options.interpolation,
@@ -73,7 +73,7 @@ Tensor only(const Tensor& all, const Shape& shape, std::optional<std::int64_t> d
 Tensor Quantile::operator()(const Tensor& x, std::span<const double> q,
                             std::optional<std::int64_t> dim, const QuantileOptions& options) const {
   return ops::quantiles_along(Seen(name, x, options.mask), q, dim,
-                              arguments(options, pointer(options.mask)));
+                              quantile_arguments(options, pointer(options.mask)));
 }
 
 Tensor Quantile::operator()(const Tensor& x, double q, std::optional<std::int64_t> dim,
@@ -86,8 +86,8 @@ MaskedTensor Quantile::operator()(const MaskedTensor& x, std::span<const double>
                                   std::optional<std::int64_t> dim,
                                   const QuantileOptions& options) const {
   const Tensor mask = combined_mask(name, x, options.mask);
-  const Tensor data =
-      ops::quantiles_along(Seen(name, x.get_data(), &mask), q, dim, arguments(options, &mask));
+  const Tensor data = ops::quantiles_along(Seen(name, x.get_data(), &mask), q, dim,
+                                           quantile_arguments(options, &mask));
   const Tensor counts = any_along(name, mask, dim, options.keepdim);
   return as_masked_tensor(data, ops::broadcast_to(counts, data.shape()));
 }

@@ -127,7 +127,7 @@ namespace {
 /// A triangle keeps its elements and their mask; its zeros are false in what it makes of the places
 /// that do not count.
 template <class Triangle>
-MaskedTensor with_zeros(const MaskedTensor& x, const Triangle& triangle) {
+MaskedTensor with_zeros_beside(const MaskedTensor& x, const Triangle& triangle) {
   return as_masked_tensor(triangle(x.get_data()),
                           ops::logical_not(triangle(ops::logical_not(x.get_mask()))));
 }
@@ -135,11 +135,11 @@ MaskedTensor with_zeros(const MaskedTensor& x, const Triangle& triangle) {
 }  // namespace
 
 MaskedTensor tril(const MaskedTensor& x, std::int64_t diagonal) {
-  return with_zeros(x, [&](const Tensor& t) { return ops::tril(t, diagonal); });
+  return with_zeros_beside(x, [&](const Tensor& t) { return ops::tril(t, diagonal); });
 }
 
 MaskedTensor triu(const MaskedTensor& x, std::int64_t diagonal) {
-  return with_zeros(x, [&](const Tensor& t) { return ops::triu(t, diagonal); });
+  return with_zeros_beside(x, [&](const Tensor& t) { return ops::triu(t, diagonal); });
 }
 
 Tensor nonzero(const MaskedTensor& x) { return ops::nonzero(zero_filled("nonzero", x.detach())); }

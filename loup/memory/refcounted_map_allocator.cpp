@@ -20,7 +20,7 @@ namespace sys = memory::sys;
 
 namespace {
 
-void check_flags(MapFlags flags) {
+void check_segment_flags(MapFlags flags) {
   using enum MapFlags;
   if (!has(flags, shared_mem)) {
     throw ValueError("segment: expected shared_mem, got {}", to_string(flags));
@@ -57,7 +57,7 @@ SegmentOptions segment_options(MapFlags flags) {
 RefcountedMapAllocator::RefcountedMapAllocator(std::string_view name, MapFlags flags,
                                                std::size_t bytes)
     : MapAllocator(memory::segment_name(name), MappingKind::segment, flags) {
-  check_flags(flags);
+  check_segment_flags(flags);
   memory::check_size("segment", filename_, bytes, segment_header_bytes);
   mapping_.path = memory::shm_path(filename_);
   const bool may_create = !has(flags, MapFlags::no_create | MapFlags::read_only);

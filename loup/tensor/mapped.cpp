@@ -7,7 +7,8 @@ namespace loup {
 
 namespace {
 
-std::size_t byte_count(const char* operation, const Shape& shape, DType dtype, std::size_t offset) {
+std::size_t mapped_bytes(const char* operation, const Shape& shape, DType dtype,
+                         std::size_t offset) {
   std::int64_t bytes = 0;
   std::int64_t end = 0;
   if (__builtin_mul_overflow(element_count(shape), item_bytes(dtype), &bytes) ||
@@ -46,7 +47,7 @@ Tensor from_file(const std::string& path, DType dtype, const std::optional<Shape
   const std::size_t offset = options.offset;
   check_offset("from_file", dtype, offset);
   if (shape) {
-    const std::size_t bytes = byte_count("from_file", *shape, dtype, offset);
+    const std::size_t bytes = mapped_bytes("from_file", *shape, dtype, offset);
     const DataPtr data = MapAllocator::makeDataPtr(path, flags_of(options), offset + bytes);
     return view_of(data, dtype, *shape, offset);
   }
@@ -63,7 +64,7 @@ Tensor from_file(const std::string& path, DType dtype, const std::optional<Shape
 
 Tensor tensor_in(const DataPtr& data, DType dtype, const Shape& shape, std::size_t offset) {
   check_offset("tensor", dtype, offset);
-  const std::size_t bytes = byte_count("tensor", shape, dtype, offset);
+  const std::size_t bytes = mapped_bytes("tensor", shape, dtype, offset);
   if (offset > data.bytes || bytes > data.bytes - offset) {
     throw ShapeError("tensor: expected at most {} bytes from {} on, got {} for shape {} of {}",
                      offset > data.bytes ? 0 : data.bytes - offset, offset, bytes, shape, dtype);
