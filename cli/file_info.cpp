@@ -15,16 +15,16 @@ namespace {
 
 namespace json = io::json;
 
-std::string json_of(const io::ItemInfo& item) {
+std::string item_json(const io::ItemInfo& item) {
   return fmt::format(
       R"({{"name": {}, "dtype": "{}", "shape": [{}], "bytes": {}, "masked": {}, "valid": {}}})",
       item.name ? json::quote(*item.name) : "null", item.dtype, fmt::join(item.shape, ", "),
       item.bytes, item.valid.has_value(), item.valid ? fmt::format("{}", *item.valid) : "null");
 }
 
-std::string json_of(const std::string& path, const io::FileInfo& info) {
+std::string file_json(const std::string& path, const io::FileInfo& info) {
   std::vector<std::string> items;
-  for (const io::ItemInfo& item : info.items) items.push_back(json_of(item));
+  for (const io::ItemInfo& item : info.items) items.push_back(item_json(item));
   std::vector<std::string> metadata;
   for (const auto& [key, value] : info.metadata) {
     metadata.push_back(fmt::format("{}: {}", json::quote(key), json::quote(value)));
@@ -80,7 +80,7 @@ std::string text_of(const std::string& path, const io::FileInfo& info) {
 
 std::string file_info(const std::string& path, Format format) {
   const io::FileInfo info = io::file_info(path);
-  return format == Format::json ? json_of(path, info) : text_of(path, info);
+  return format == Format::json ? file_json(path, info) : text_of(path, info);
 }
 
 }  // namespace loup::cli

@@ -34,7 +34,7 @@ std::string size_text(std::size_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-std::string json_of(const SegmentInfo& x) {
+std::string segment_json(const SegmentInfo& x) {
   return fmt::format(
       R"("name": {}, "path": {}, "label": {}, "bytes": {}, "capacity": {}, "allocated": {}, )"
       R"("lifetime": {}, "live": {}, "attachments": {}, "generation": {}, "version": "{}.{}", )"
@@ -44,15 +44,15 @@ std::string json_of(const SegmentInfo& x) {
       x.generation, x.major, x.minor, x.uid, x.creator_pid, age(x));
 }
 
-std::string json_of(const SegmentHolder& x) {
+std::string holder_json(const SegmentHolder& x) {
   return fmt::format(R"({{"pid": {}, "start_time": {}, "pid_namespace": {}, "references": {}}})",
                      x.pid, x.start_time, x.pid_namespace, x.references);
 }
 
 std::string full_json(const SegmentInfo& x) {
   std::vector<std::string> holders;
-  for (const SegmentHolder& holder : x.holders) holders.push_back(json_of(holder));
-  return fmt::format(R"({{{}, "holders": [{}], "mapped_by": [{}]}})", json_of(x),
+  for (const SegmentHolder& holder : x.holders) holders.push_back(holder_json(holder));
+  return fmt::format(R"({{{}, "holders": [{}], "mapped_by": [{}]}})", segment_json(x),
                      fmt::join(holders, ", "), fmt::join(shm::mapping_processes(x), ", "));
 }
 
@@ -91,7 +91,7 @@ ShmOutput shm_list(const std::string& ns, Format format) {
   if (format == Format::json) {
     std::vector<std::string> items;
     for (const SegmentInfo& segment : segments) {
-      items.push_back(fmt::format("{{{}}}", json_of(segment)));
+      items.push_back(fmt::format("{{{}}}", segment_json(segment)));
     }
     return {fmt::format("{{\"schema\": \"loup.shm.1\", \"segments\": [{}{}{}]}}\n",
                         items.empty() ? "" : "\n  ", fmt::join(items, ",\n  "),

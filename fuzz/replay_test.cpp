@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 /// A copy without spare room, so that the address sanitizer sees every step beyond its end.
-std::vector<std::uint8_t> content(const std::filesystem::path& path) {
+std::vector<std::uint8_t> bytes_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return {text.begin(), text.end()};
@@ -23,7 +23,7 @@ TEST(Corpus, IsReadOrRefusedWithoutACrash) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(LOUP_CORPUS)) {
     SCOPED_TRACE(entry.path().filename().string());
-    const std::vector<std::uint8_t> bytes = content(entry.path());
+    const std::vector<std::uint8_t> bytes = bytes_of_file(entry.path());
     EXPECT_EQ(LLVMFuzzerTestOneInput(bytes.data(), bytes.size()), 0);
     ++count;
   }
@@ -33,7 +33,7 @@ TEST(Corpus, IsReadOrRefusedWithoutACrash) {
 TEST(Corpus, IsReadOrRefusedWithAnyBitFlippedOrAnyByteCutOff) {
   for (const auto& entry : std::filesystem::directory_iterator(LOUP_CORPUS)) {
     SCOPED_TRACE(entry.path().filename().string());
-    const std::vector<std::uint8_t> bytes = content(entry.path());
+    const std::vector<std::uint8_t> bytes = bytes_of_file(entry.path());
     if (bytes.size() > 1024) continue;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       std::vector<std::uint8_t> changed = bytes;

@@ -81,7 +81,7 @@ autograd::BackwardOptions backward_options(const std::optional<bool>& retain_gra
 
 /// Runs without the interpreter's lock; hooks take it again. Ctrl-C ends the run.
 template <class Work>
-auto run(Work&& work) {
+auto run_long(Work&& work) {
   return without_gil(std::numeric_limits<std::int64_t>::max(), std::forward<Work>(work));
 }
 
@@ -90,7 +90,7 @@ void backward(nb::handle tensors, nb::handle gradients, const std::optional<bool
   const std::vector<AnyTensor> roots = any_tensors_from("backward", tensors);
   const auto given = gradients_from("backward", gradients, roots);
   const auto options = backward_options(retain_graph, create_graph, inputs);
-  run([&] { masked::backward(roots, given, options); });
+  run_long([&] { masked::backward(roots, given, options); });
 }
 
 nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle gradients,
@@ -101,7 +101,7 @@ nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle gradients,
                                     .retain_graph = retain_graph,
                                     .create_graph = create_graph,
                                     .allow_unused = allow_unused};
-  const auto found = run([&] { return masked::grad(roots, wanted, options); });
+  const auto found = run_long([&] { return masked::grad(roots, wanted, options); });
   nb::list result;
   for (const std::optional<AnyTensor>& gradient : found) result.append(nb::cast(gradient));
   return nb::tuple(result);
@@ -196,7 +196,7 @@ void run_backward(const AnyTensor& x, nb::handle gradient, const std::optional<b
   const std::optional<AnyTensor> given =
       gradient_from("backward", gradient, masked::data_of(x).dtype());
   const auto options = backward_options(retain_graph, create_graph, inputs);
-  run([&] { masked::backward({&x, 1}, {&given, 1}, options); });
+  run_long([&] { masked::backward({&x, 1}, {&given, 1}, options); });
 }
 
 std::shared_ptr<const nb::object> hook_function(nb::handle function) {

@@ -1,9 +1,8 @@
 #include "loup/tensor/create.h"
 
-#include <type_traits>
-
 #include <nanobind/stl/optional.h>
 
+#include "autograd.h"
 #include "define.h"
 #include "loup/autograd/node.h"
 #include "loup/masked/create.h"
@@ -25,16 +24,6 @@ Tensor copy_of(nb::handle data, nb::handle dtype, bool requires_grad) {
   });
   if (requires_grad) autograd::set_requires_grad(result, true);
   return result;
-}
-
-template <class Made>
-Made as_leaf(Made x, bool requires_grad) {
-  if constexpr (std::is_same_v<Made, MaskedTensor>) {
-    if (requires_grad) x.set_requires_grad(true);
-  } else {
-    if (requires_grad) autograd::set_requires_grad(x, true);
-  }
-  return x;
 }
 
 Tensor as_array(nb::handle object, nb::handle dtype) {

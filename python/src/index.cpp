@@ -35,7 +35,7 @@ Tensor tensor_from(nb::handle item) {
   return is_list && x.size() == 0 ? ops::to(x, DType::i64) : x;
 }
 
-ops::Index item_from(nb::handle item) {
+ops::Index index_from(nb::handle item) {
   PyObject* const o = item.ptr();
   if (item.is_none()) return ops::new_dim;
   if (o == Py_Ellipsis) return ops::ellipsis;
@@ -55,10 +55,10 @@ ops::Index item_from(nb::handle item) {
 std::vector<ops::Index> items_from(nb::handle key) {
   std::vector<ops::Index> items;
   if (!PyTuple_Check(key.ptr())) {
-    items.push_back(item_from(key));
+    items.push_back(index_from(key));
     return items;
   }
-  for (nb::handle item : nb::borrow<nb::tuple>(key)) items.push_back(item_from(item));
+  for (nb::handle item : nb::borrow<nb::tuple>(key)) items.push_back(index_from(item));
   return items;
 }
 

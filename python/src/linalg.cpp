@@ -40,7 +40,7 @@ void define_product(nb::module_& m, const Product& product, const char* other) {
 }
 
 template <class Class>
-void define_symbol() {
+void define_matmul_symbol() {
   auto type = nb::borrow<nb::class_<Class>>(nb::type<Class>());
   const auto call = [](nb::handle a, nb::handle b, nb::handle other) -> nb::object {
     if (!is_array_like(other)) return nb::borrow(Py_NotImplemented);
@@ -99,8 +99,8 @@ void bind_linalg(nb::module_& m) {
   define_product(m, {"outer", ops::outer, masked::outer}, "vec2");
   define(m, "linear", linear, "weight"_a, "bias"_a.none() = nb::none());
   define_function(m, "einsum", einsum, "equation"_a, "operands"_a);
-  define_symbol<Tensor>();
-  define_symbol<MaskedTensor>();
+  define_matmul_symbol<Tensor>();
+  define_matmul_symbol<MaskedTensor>();
 }
 
 }  // namespace loup::python

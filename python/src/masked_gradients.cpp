@@ -17,7 +17,7 @@ namespace {
 
 using masked::AnyTensor;
 
-AnyTensor gradient_from(const char* operation, nb::handle object) {
+AnyTensor masked_gradient_from(const char* operation, nb::handle object) {
   std::optional<AnyTensor> found = any_tensor_in(object);
   if (!found) {
     throw_type_error("{}: expected a MaskedTensor, a Tensor or None, got {}", operation,
@@ -26,23 +26,23 @@ AnyTensor gradient_from(const char* operation, nb::handle object) {
   return *std::move(found);
 }
 
-void set_grad(const MaskedTensor& x, nb::handle value) {
+void set_masked_grad(const MaskedTensor& x, nb::handle value) {
   if (value.is_none()) return masked::set_grad(x, {});
-  masked::set_grad(x, gradient_from("grad", value));
+  masked::set_grad(x, masked_gradient_from("grad", value));
 }
 
-autograd::HookHandle register_hook(const MaskedTensor& x, nb::handle function) {
+autograd::HookHandle register_masked_hook(const MaskedTensor& x, nb::handle function) {
   const auto hook =
       [kept = hook_function(function)](const MaskedTensor& gradient) -> std::optional<AnyTensor> {
     const nb::gil_scoped_acquire acquire;
     const nb::object result = (*kept)(gradient);
     if (result.is_none()) return std::nullopt;
-    return gradient_from("hook", result);
+    return masked_gradient_from("hook", result);
   };
   return masked::register_hook(x, hook);
 }
 
-void bind_records(nb::class_<MaskedTensor>& type) {
+void bind_masked_records(nb::class_<MaskedTensor>& type) {
   type.def_prop_rw("requires_grad", &MaskedTensor::requires_grad, &MaskedTensor::set_requires_grad,
                    "Whether operations on this tensor are recorded for gradients.")
       .def(
@@ -69,9 +69,9 @@ void bind_records(nb::class_<MaskedTensor>& type) {
 }  // namespace
 
 void bind_masked_gradients(nb::class_<MaskedTensor>& type) {
-  bind_records(type);
+  bind_masked_records(type);
   type.def_prop_rw(
-          "grad", &MaskedTensor::grad, set_grad, nb::for_setter(nb::arg("value").none()),
+          "grad", &MaskedTensor::grad, set_masked_grad, nb::for_setter(nb::arg("value").none()),
           nb::for_setter(nb::sig("def grad(self, value: MaskedTensor | Tensor | None, /) -> None")),
           "The gradient collected so far, or None.")
       .def("backward", run_backward, "gradient"_a.none() = nb::none(),
@@ -83,7 +83,7 @@ void bind_masked_gradients(nb::class_<MaskedTensor>& type) {
            "Add the gradient of what counts in this tensor to every leaf it was computed from, or "
            "to inputs.")
       .def(
-          "register_hook", register_hook, "hook"_a,
+          "register_hook", register_masked_hook, "hook"_a,
           nb::sig("def register_hook(self, hook: collections.abc.Callable[[MaskedTensor], "
                   "MaskedTensor | Tensor | None]) -> HookHandle"),
           "Call hook with the gradient of this tensor, which has its mask, whenever that is known; "

@@ -41,7 +41,7 @@ struct Places {
 };
 
 /// (hist, bin_edges), with names.
-nb::object named(const masked::BinCounts& counts) {
+nb::object named_histogram(const masked::BinCounts& counts) {
   static const nb::handle type = result_class("Histogram");
   return type(counts.counts, counts.edges);
 }
@@ -125,7 +125,7 @@ void define_masked(const MaskedScopes& scopes, const masked::Histogram& op) {
                                                .weight = optional_tensor(op.name, weight),
                                                .mask = optional_tensor(op.name, mask)};
         return with_input(
-            op.name, input, [&](const auto& x) { return op(x, cut, options); }, named);
+            op.name, input, [&](const auto& x) { return op(x, cut, options); }, named_histogram);
       },
       "bins"_a = 10, nb::kw_only(), "range"_a.none() = nb::none(), "density"_a = false,
       "weight"_a.none() = nb::none(), "mask"_a.none() = nb::none());

@@ -52,22 +52,23 @@ void warn_of_cut_record() {
       operation);
 }
 
-std::int64_t length(const MaskedTensor& x) {
+std::int64_t masked_length(const MaskedTensor& x) {
   if (x.ndim() == 0) throw_type_error("len: expected a tensor with dims, got a 0-d tensor");
   return x.shape()[0];
 }
 
-nb::object element(const MaskedTensor& x) {
+nb::object masked_element(const MaskedTensor& x) {
   if (x.dtype() == DType::boolean) return nb::cast(x.item<bool>());
   if (is_floating(x.dtype())) return nb::cast(x.item<double>());
   return nb::cast(x.item<std::int64_t>());
 }
 
 /// None where the mask is false.
-nb::object to_list(const MaskedTensor& x) {
-  if (x.ndim() == 0) return x.get_mask().item<bool>() ? element(x) : nb::none();
+nb::object masked_list(const MaskedTensor& x) {
+  if (x.ndim() == 0) return x.get_mask().item<bool>() ? masked_element(x) : nb::none();
   nb::list items;
-  for (std::int64_t i = 0; i < x.shape()[0]; ++i) items.append(to_list(masked::select(x, 0, i)));
+  for (std::int64_t i = 0; i < x.shape()[0]; ++i)
+    items.append(masked_list(masked::select(x, 0, i)));
   return items;
 }
 
@@ -125,7 +126,7 @@ void bind_parts(nb::class_<MaskedTensor>& type) {
           },
           "Whether data or mask cannot be written.")
       .def("is_contiguous", &MaskedTensor::is_contiguous, "Whether data and mask are contiguous.")
-      .def("__len__", length)
+      .def("__len__", masked_length)
       .def("__repr__", [](const MaskedTensor& x) { return to_string(x); });
 }
 
@@ -133,7 +134,7 @@ void bind_elements(nb::class_<MaskedTensor>& type) {
   type.def(
           "__iter__",
           [](nb::handle_t<MaskedTensor> self) {
-            length(*masked_tensor_in(self));
+            masked_length(*masked_tensor_in(self));
             return nb::steal(PySeqIter_New(self.ptr()));
           },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[MaskedTensor]"))
@@ -150,16 +151,16 @@ void bind_elements(nb::class_<MaskedTensor>& type) {
       .def_prop_ro(
           "mT", [](const MaskedTensor& x) { return masked::transpose(x, -2, -1); },
           "The last two dims swapped.")
-      .def("item", element, nb::sig("def item(self) -> float | int | bool"),
+      .def("item", masked_element, nb::sig("def item(self) -> float | int | bool"),
            "The only element, if it counts.")
-      .def("tolist", to_list, nb::sig("def tolist(self) -> typing.Any"),
+      .def("tolist", masked_list, nb::sig("def tolist(self) -> typing.Any"),
            "Nested Python lists, with None where the mask is False.")
       .def("__float__", [](const MaskedTensor& x) { return x.item<double>(); })
-      .def("__int__", [](const MaskedTensor& x) { return nb::int_(element(x)); })
+      .def("__int__", [](const MaskedTensor& x) { return nb::int_(masked_element(x)); })
       .def("__bool__", [](const MaskedTensor& x) { return x.item<bool>(); });
 }
 
-void bind_copies(nb::class_<MaskedTensor>& type) {
+void bind_masked_copies(nb::class_<MaskedTensor>& type) {
   type.def(
           "clone",
           [](const MaskedTensor& x) { return without_gil(x.size(), [&] { return x.clone(); }); },
@@ -295,7 +296,7 @@ void bind_masked_tensor(nb::module_& m) {
                                 "Data and a mask that tells which elements count (True = counts).");
   bind_parts(type);
   bind_elements(type);
-  bind_copies(type);
+  bind_masked_copies(type);
   bind_masked_gradients(type);
   bind_refusals(type);
   m.def(

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include "autograd.h"
 #include "define.h"
-#include "loup/autograd/node.h"
 #include "loup/base/error.h"
 #include "loup/masked/create.h"
 #include "loup/masked/random.h"
@@ -57,7 +57,7 @@ ops::RandomOptions options_from(const char* operation, nb::handle dtype, nb::han
 }
 
 /// [low, high), or [0, low) without a high. The end may be 2^63, which is no int64 itself.
-ops::IntegerRange range_from(const char* operation, nb::handle low, nb::handle high) {
+ops::IntegerRange integer_range_from(const char* operation, nb::handle low, nb::handle high) {
   const bool has_high = !high.is_none();
   const nb::int_ first = has_high ? whole_number(operation, low) : nb::int_(0);
   const nb::int_ end = whole_number(operation, has_high ? high : low);
@@ -75,15 +75,6 @@ ops::IntegerRange range_from(const char* operation, nb::handle low, nb::handle h
                      operation, INT64_MIN, INT64_MAX, text_of(first), text_of(end));
   }
   return range;
-}
-
-Tensor as_leaf(Tensor x, bool requires_grad) {
-  if (requires_grad) autograd::set_requires_grad(x, true);
-  return x;
-}
-MaskedTensor as_leaf(MaskedTensor x, bool requires_grad) {
-  if (requires_grad) x.set_requires_grad(true);
-  return x;
 }
 
 // --- calls ---
@@ -151,7 +142,7 @@ Tensor randint(nb::handle low, nb::handle high, nb::handle size, nb::handle dtyp
   const bool has_size_second =
       size.is_none() && !high.is_none() && PyIndex_Check(high.ptr()) == 0;  // randint(10, (2, 3))
   const ops::IntegerRange range =
-      range_from("randint", low, has_size_second ? nb::handle(nb::none()) : high);
+      integer_range_from("randint", low, has_size_second ? nb::handle(nb::none()) : high);
   const Shape shape = dims_from("randint", has_size_second ? high : size);
   const ops::RandomOptions options = options_from("randint", dtype, generator);
   return without_gil(element_count(shape), [&] { return ops::randint(range, shape, options); });
@@ -194,7 +185,7 @@ void bind_creation(nb::module_& m) {
       m, "randint_like",
       [](nb::handle input, nb::handle low, nb::handle high, nb::handle dtype,
          nb::handle generator) {
-        const ops::IntegerRange range = range_from("randint_like", low, high);
+        const ops::IntegerRange range = integer_range_from("randint_like", low, high);
         const ops::RandomOptions options = options_from("randint_like", dtype, generator);
         return with_input("randint_like", input, [&](const auto& x) {
           using masked::randint_like;  // both: x decides

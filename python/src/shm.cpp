@@ -85,8 +85,8 @@ SegmentObject attach(const std::string& name, bool readonly, bool allow_foreign,
   return owned([&] { return RefcountedMapAllocator::attach(name, options); });
 }
 
-Tensor tensor_of(const SegmentObject& segment, nb::handle type, nb::handle shape,
-                 std::size_t offset) {
+Tensor tensor_of_segment(const SegmentObject& segment, nb::handle type, nb::handle shape,
+                         std::size_t offset) {
   const DType dtype = dtype_from("tensor", type).value_or(DType::f32);
   const DataPtr data = segment.data();
   if (!shape.is_none()) return loup::tensor_in(data, dtype, dims_from("tensor", shape), offset);
@@ -199,7 +199,7 @@ void bind_segment(nb::module_& m) {
       .def(
           "mapping", [](const SegmentObject& x) { return *x->mapping(); },
           "Kind, path, flags and lifetime.")
-      .def("tensor", tensor_of, "dtype"_a = "float32", "shape"_a.none() = nb::none(),
+      .def("tensor", tensor_of_segment, "dtype"_a = "float32", "shape"_a.none() = nb::none(),
            "offset"_a = 0,
            nb::sig("def tensor(self, dtype: object = \"float32\", shape: int | "
                    "collections.abc.Sequence[int] | None = None, offset: int = 0) -> Tensor"),

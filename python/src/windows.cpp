@@ -9,8 +9,8 @@ using namespace nb::literals;
 
 namespace {
 
-ops::WindowOptions options_from(const char* operation, nb::handle dilation, nb::handle padding,
-                                nb::handle stride) {
+ops::WindowOptions window_options_from(const char* operation, nb::handle dilation,
+                                       nb::handle padding, nb::handle stride) {
   return {dims_from(operation, dilation), dims_from(operation, padding),
           dims_from(operation, stride)};
 }
@@ -32,7 +32,7 @@ void bind_windows(nb::module_& m) {
          nb::handle stride) {
         const TensorArgument x("im2col", input);
         const Dims kernel = dims_from("im2col", kernel_size);
-        const ops::WindowOptions options = options_from("im2col", dilation, padding, stride);
+        const ops::WindowOptions options = window_options_from("im2col", dilation, padding, stride);
         return without_gil(x->size(), [&] { return ops::im2col(*x, kernel, options); });
       },
       "kernel_size"_a, "dilation"_a = 1, "padding"_a = 0, "stride"_a = 1);
@@ -42,7 +42,7 @@ void bind_windows(nb::module_& m) {
          nb::handle padding, nb::handle stride) {
         const Dims size = dims_from("col2im", output_size);
         const Dims kernel = dims_from("col2im", kernel_size);
-        const ops::WindowOptions options = options_from("col2im", dilation, padding, stride);
+        const ops::WindowOptions options = window_options_from("col2im", dilation, padding, stride);
         return with_input("col2im", input, [&](const auto& x) {
           using masked::col2im;  // both: x decides
           using ops::col2im;
