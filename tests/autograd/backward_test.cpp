@@ -7,9 +7,9 @@
 
 #include "loup/autograd/node.h"
 #include "loup/ops/copy.h"
-#include "loup/ops/reduce.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
 #include "tests/support/tensors.h"
 
 namespace loup::autograd {
@@ -17,18 +17,9 @@ namespace {
 
 using test::elements;
 using test::expect_error;
-
-Tensor leaf(const Tensor& values) {
-  Tensor x = values;
-  set_requires_grad(x, true);
-  return x;
-}
-
-Tensor sum(const Tensor& x, const Dims& dims = {}, const Tensor* mask = nullptr) {
-  return ops::reduce(ops::sum_spec, x, dims, {.mask = mask});
-}
-
-std::vector<double> grad_of(const Tensor& x) { return elements<double>(grad(x).value()); }
+using test::grad_of;
+using test::leaf;
+using test::sum;
 
 TEST(Backward, StartsWithOneForASingleElement) {
   const Tensor x = leaf(tensor({1.0, 2.0}));

@@ -6,21 +6,17 @@
 #include "loup/ops/copy.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
 #include "tests/support/tensors.h"
 
 namespace loup::autograd {
 namespace {
 
 using test::expect_error;
-
-Tensor leaf(const Shape& shape) {
-  Tensor x = ones(shape);
-  set_requires_grad(x, true);
-  return x;
-}
+using test::leaf;
 
 TEST(Node, IsNumberedAfterItsInputs) {
-  const Tensor x = leaf({2});
+  const Tensor x = leaf(ones({2}));
   const Tensor y = ops::clone(x);
   const Tensor z = ops::clone(y);
   EXPECT_LT(x.node()->number(), y.node()->number());
@@ -29,13 +25,13 @@ TEST(Node, IsNumberedAfterItsInputs) {
 }
 
 TEST(Node, KnowsWhetherItIsALeaf) {
-  const Tensor x = leaf({2});
+  const Tensor x = leaf(ones({2}));
   EXPECT_TRUE(x.node()->is_leaf());
   EXPECT_FALSE(ops::clone(x).node()->is_leaf());
 }
 
 TEST(Node, DiesWithTheTensorThatHoldsIt) {
-  const Tensor x = leaf({2});
+  const Tensor x = leaf(ones({2}));
   std::weak_ptr<Node> watched;
   {
     const Tensor y = ops::clone(ops::clone(x));
@@ -47,14 +43,14 @@ TEST(Node, DiesWithTheTensorThatHoldsIt) {
 
 TEST(Node, FreesItsSavedTensorsWhenReleased) {
   const Tensor mask = tensor({true, false});
-  Tensor y = ops::filled(leaf({2}), mask, 0);
+  Tensor y = ops::filled(leaf(ones({2})), mask, 0);
   EXPECT_GT(mask.storage().use_count(), 1U);
   y.node()->release();
   EXPECT_EQ(mask.storage().use_count(), 1U);
 }
 
 TEST(Node, ChainsOfAHundredThousandAreFreedWithoutDeepRecursion) {
-  const Tensor x = leaf({1});
+  const Tensor x = leaf(ones({1}));
   Tensor y = x;
   for (int i = 0; i < 100'000; ++i) y = ops::unsqueeze(ops::squeeze(y), 0);
   std::weak_ptr<Node> last = y.node();
@@ -77,25 +73,25 @@ TEST(SetRequiresGrad, AcceptsEveryFloatType) {
 }
 
 TEST(SetRequiresGrad, KeepsALeafAsItIs) {
-  Tensor x = leaf({1});
+  Tensor x = leaf(ones({1}));
   const auto before = x.node();
   set_requires_grad(x, true);
   EXPECT_EQ(x.node(), before);
 }
 
 TEST(SetRequiresGrad, CutsATensorOffTheRecord) {
-  Tensor x = leaf({1});
+  Tensor x = leaf(ones({1}));
   set_requires_grad(x, false);
   EXPECT_FALSE(x.requires_grad());
 }
 
 TEST(Grad, IsAbsentWithoutARecordAndBeforeBackward) {
   EXPECT_FALSE(grad(ones({1})).has_value());
-  EXPECT_FALSE(grad(leaf({1})).has_value());
+  EXPECT_FALSE(grad(leaf(ones({1}))).has_value());
 }
 
 TEST(RecordingScope, SwitchesRecordingOffAndBack) {
-  const Tensor x = leaf({2});
+  const Tensor x = leaf(ones({2}));
   {
     const RecordingScope off(false);
     EXPECT_FALSE(is_recording());
@@ -118,7 +114,7 @@ Tensor recorded(const Tensor& x, Rule rule, Output keeps) {
 
 TEST(Saved, KnowsWhichInputsNeedAGradient) {
   const Tensor y = recorded(
-      leaf({2}),
+      leaf(ones({2})),
       [](const Saved& saved, const Gradient& g) {
         EXPECT_TRUE(saved.needs(0));
         EXPECT_FALSE(saved.needs(1));
@@ -133,7 +129,7 @@ TEST(Saved, GivesTheOutputWithItsRecordWhileRecording) {
     EXPECT_EQ(saved.output().requires_grad(), is_recording());
     return std::vector<Gradient>{{saved.output(), g.mask}, {}};
   };
-  const Tensor x = leaf({2});
+  const Tensor x = leaf(ones({2}));
   const Tensor y = recorded(x, rule, Output::saved);
   backward(y, {.gradient = ones({2}), .retain_graph = true});
   EXPECT_FALSE(grad(x)->requires_grad());
@@ -147,7 +143,8 @@ TEST(Saved, OutputDoesNotKeepItselfAlive) {
   Storage storage;
   {
     const Tensor y = recorded(
-        leaf({2}), [](const Saved&, const Gradient& g) { return std::vector<Gradient>{g, {}}; },
+        leaf(ones({2})),
+        [](const Saved&, const Gradient& g) { return std::vector<Gradient>{g, {}}; },
         Output::saved);
     watched = y.node();
     storage = y.storage();
@@ -158,7 +155,7 @@ TEST(Saved, OutputDoesNotKeepItselfAlive) {
 
 TEST(Saved, NoticesThatTheOutputWasChanged) {
   const Tensor y = recorded(
-      leaf({2}),
+      leaf(ones({2})),
       [](const Saved& saved, const Gradient&) {
         return std::vector<Gradient>{{saved.output(), {}}, {}};
       },

@@ -190,6 +190,17 @@ Operands make_operands(const Case& c) {
   return result;
 }
 
+Shape reduced_shape(const Case& c) {
+  const std::uint32_t reduced = dim_bits("reference", c.dims, c.shape.size());
+  Shape shape;
+  for (int i = 0; i < c.shape.size(); ++i) {
+    const bool is_reduced = (reduced >> static_cast<unsigned>(i) & 1U) != 0;
+    if (!is_reduced) shape.push_back(c.shape[i]);
+    if (is_reduced && c.keepdim) shape.push_back(1);
+  }
+  return shape;
+}
+
 void fill_with_powers_of_two(const Tensor& x, std::uint64_t stream) {
   Random random(stream + 31);
   visit_dtype(x.dtype(), [&]<class T>(std::type_identity<T>) {

@@ -62,6 +62,9 @@ Operands make_operands(const Case& c);
 /// Every dim set that a tensor of this rank is reduced over: unsorted, negative, all.
 std::vector<Dims> dim_sets(int ndim);
 
+/// The shape of what reduces a case over its dims.
+Shape reduced_shape(const Case& c);
+
 /// Fills the whole storage of `x` with numbers whose products are exact and stay finite.
 void fill_with_powers_of_two(const Tensor& x, std::uint64_t stream);
 

@@ -13,10 +13,10 @@
 namespace loup::test {
 namespace {
 
-constexpr double step = 1e-5;
-constexpr double allowed = 2e-6;
+constexpr double line_step = 1e-5;
+constexpr double line_allowed = 2e-6;
 
-std::vector<Case> gradient_cases(const LineOp& op) {
+std::vector<Case> line_gradient_cases(const LineOp& op) {
   std::vector<Case> cases;
   for (const Shape& shape : {Shape{}, {5}, {3, 4}, {2, 3, 2}, {0, 3}, {3, 0}, {2, 1, 3, 2}}) {
     for (const Dims& dims : dim_sets(shape.size())) {
@@ -47,7 +47,7 @@ Tensor moderate(const Shape& shape, std::int64_t stream) {
   return result;
 }
 
-double inner_product(const Tensor& a, const Tensor& b) {
+double finite_inner_product(const Tensor& a, const Tensor& b) {
   const auto left = elements<double>(a);
   const auto right = elements<double>(b);
   double sum = 0;
@@ -72,10 +72,10 @@ class EveryLineGradient : public testing::TestWithParam<LineOp> {
   static double difference(const Tensor& x, const Dims& index, F f) {
     const Tensor moved = ops::clone(x);
     const auto value = moved.at<double>(index);
-    moved.set(index, value + step);
+    moved.set(index, value + line_step);
     const double above = f(moved);
-    moved.set(index, value - step);
-    return (above - f(moved)) / (2 * step);
+    moved.set(index, value - line_step);
+    return (above - f(moved)) / (2 * line_step);
   }
 
   static void expect_gradient(const Case& c, const std::optional<Tensor>& mask, const Tensor& x) {
@@ -84,9 +84,9 @@ class EveryLineGradient : public testing::TestWithParam<LineOp> {
     ASSERT_EQ(got.shape(), c.shape);
     for_each_index(c.shape, [&](const Dims& index) {
       const double wanted = difference(x, index, [&](const Tensor& moved) {
-        return inner_product(GetParam().call(moved, c.dims, mask, {}), weights);
+        return finite_inner_product(GetParam().call(moved, c.dims, mask, {}), weights);
       });
-      ASSERT_NEAR(got.at<double>(index), wanted, allowed * (1 + std::abs(wanted)));
+      ASSERT_NEAR(got.at<double>(index), wanted, line_allowed * (1 + std::abs(wanted)));
     });
   }
 
@@ -107,19 +107,20 @@ class EveryLineGradient : public testing::TestWithParam<LineOp> {
     const Tensor by_weights = *autograd::grad(weights);
     for_each_index(c.shape, [&](const Dims& index) {
       const double wanted = difference(weights.detach(), index, [&](const Tensor& moved) {
-        return inner_product(gradient(c, values, mask, moved), direction);
+        return finite_inner_product(gradient(c, values, mask, moved), direction);
       });
-      ASSERT_NEAR(by_weights.at<double>(index), wanted, allowed * (1 + std::abs(wanted)));
+      ASSERT_NEAR(by_weights.at<double>(index), wanted, line_allowed * (1 + std::abs(wanted)));
       const double bent = difference(values, index, [&](const Tensor& moved) {
-        return inner_product(gradient(c, moved, mask, weights.detach()), direction);
+        return finite_inner_product(gradient(c, moved, mask, weights.detach()), direction);
       });
-      ASSERT_NEAR(by_x ? by_x->at<double>(index) : 0, bent, 10 * allowed * (1 + std::abs(bent)));
+      ASSERT_NEAR(by_x ? by_x->at<double>(index) : 0, bent,
+                  10 * line_allowed * (1 + std::abs(bent)));
     });
   }
 
   template <class Check>
   void for_each_case(Check&& check) {
-    for (const Case& c : gradient_cases(GetParam())) {
+    for (const Case& c : line_gradient_cases(GetParam())) {
       check(c, make_operands(c).mask, moderate(c.shape, c.number));
       if (HasFailure()) {
         FAIL() << c.text(GetParam().name);
@@ -151,10 +152,10 @@ TEST_P(EveryLineGradient, AgreesWithADifferenceOfLongLines) {
       const auto by = direction.data<const double>();
       const auto to = moved.data<double>();
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += distance * by[i];
-      return inner_product(GetParam().call(moved, dims, mask, {}), weights);
+      return finite_inner_product(GetParam().call(moved, dims, mask, {}), weights);
     };
     const double wanted = (moved_by(1e-7) - moved_by(-1e-7)) / 2e-7;
-    const double got = inner_product(gradient(c, x, mask, weights), direction);
+    const double got = finite_inner_product(gradient(c, x, mask, weights), direction);
     EXPECT_NEAR(got, wanted, 1e-3 * (1 + std::abs(wanted))) << fmt::format("{}", shape);
   }
 }

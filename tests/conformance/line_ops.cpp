@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include "tests/support/numbers.h"
 #include "tests/support/random.h"
 #include "tests/support/tensors.h"
 
@@ -15,12 +15,10 @@ namespace {
 
 using Values = std::vector<long double>;
 using Counts = std::vector<bool>;
-using Expected = LineOp::Expected;
-
-constexpr long double infinity = std::numeric_limits<long double>::infinity();
+using ExpectedLine = LineOp::Expected;
 
 /// Errors are measured by the largest result of the line.
-Expected with_largest(Values values) {
+ExpectedLine with_largest(Values values) {
   long double largest = 0;
   for (const long double value : values) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -29,8 +27,8 @@ Expected with_largest(Values values) {
   return {std::move(values), std::move(scales)};
 }
 
-Expected softmax(const Values& x, const Counts& counts, long double sign, bool is_log) {
-  long double top = -infinity;
+ExpectedLine softmax(const Values& x, const Counts& counts, long double sign, bool is_log) {
+  long double top = -inf;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (counts[i]) top = std::max(top, sign * x[i]);
   }
@@ -38,23 +36,23 @@ Expected softmax(const Values& x, const Counts& counts, long double sign, bool i
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (counts[i]) sum += std::exp(sign * x[i] - top);
   }
-  Values result(x.size(), is_log ? -infinity : 0);
+  Values result(x.size(), is_log ? -inf : 0);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!counts[i] || top == -infinity) continue;
+    if (!counts[i] || top == -inf) continue;
     const long double moved = sign * x[i] - top;
     result[i] = is_log ? moved - std::log(sum) : std::exp(moved) / sum;
   }
   return with_largest(std::move(result));
 }
 
-Expected normalize(const Values& x, const Counts& counts, long double ord) {
-  long double norm = ord == -infinity ? infinity : 0;
+ExpectedLine normalize(const Values& x, const Counts& counts, long double ord) {
+  long double norm = ord == -inf ? inf : 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const long double size = std::abs(x[i]);
     if (!counts[i]) continue;
-    if (ord == infinity) {
+    if (ord == inf) {
       norm = std::max(norm, size);
-    } else if (ord == -infinity) {
+    } else if (ord == -inf) {
       norm = std::min(norm, size);
     } else if (ord == 0) {
       norm += size != 0 ? 1 : 0;
@@ -69,8 +67,8 @@ Expected normalize(const Values& x, const Counts& counts, long double ord) {
   return with_largest(std::move(result));
 }
 
-Expected cumsum(const Values& x, const Counts& counts) {
-  Expected result;
+ExpectedLine cumsum(const Values& x, const Counts& counts) {
+  ExpectedLine result;
   long double sum = 0;
   long double magnitude = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -82,8 +80,8 @@ Expected cumsum(const Values& x, const Counts& counts) {
   return result;
 }
 
-Expected cumprod(const Values& x, const Counts& counts) {
-  Expected result;
+ExpectedLine cumprod(const Values& x, const Counts& counts) {
+  ExpectedLine result;
   long double product = 1;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (counts[i]) product *= x[i];
@@ -171,7 +169,6 @@ std::vector<LineOp> make_line_ops() {
   };
   ops.push_back(sums);
   ops.push_back(products);
-  constexpr double inf = std::numeric_limits<double>::infinity();
   for (const double ord : {2.0, 1.0, 0.0, inf, -inf, 3.0, 0.5, -1.0, -2.0}) {
     ops.push_back(normalize_op(ord));
   }

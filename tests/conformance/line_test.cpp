@@ -33,7 +33,8 @@ std::vector<std::vector<Dims>> lines_of(const Case& c) {
   return lines;
 }
 
-bool is_close(DType dtype, double got, long double wanted, long double scale, std::size_t count) {
+bool is_close_in_line(DType dtype, double got, long double wanted, long double scale,
+                      std::size_t count) {
   if (std::isnan(wanted)) return std::isnan(got);
   const double unit = unit_roundoff(storage_type(compute_type(dtype)));
   // Sums of doubles are made of doubles, so long ones are worse; so are roots of their powers.
@@ -60,8 +61,8 @@ void expect_lines(const LineOp& op, const Case& c, const Operands& operands, con
         }
         const LineOp::Expected wanted = op.real(x, counts);
         for (std::size_t i = 0; i < line.size(); ++i) {
-          ASSERT_TRUE(is_close(got.dtype(), got.at<double>(line[i]), wanted.values[i],
-                               wanted.scales[i], line.size()))
+          ASSERT_TRUE(is_close_in_line(got.dtype(), got.at<double>(line[i]), wanted.values[i],
+                                       wanted.scales[i], line.size()))
               << "at " << fmt::format("{}", line[i]) << ": expected " << wanted.values[i]
               << ", got " << got.at<double>(line[i]);
         }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "loup/masked/ops.h"
 #include "loup/ops/copy.h"
 #include "tests/conformance/cases.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 #include "tests/support/tolerance.h"
@@ -23,8 +23,6 @@ namespace {
 using masked::Interpolation;
 using Bits = std::vector<std::byte>;
 using Line = std::vector<long double>;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The elements of each line along dims[0] that count, converted to `dtype` first and sorted; in
 /// the order of the outputs. Without dims there is one line.
@@ -55,17 +53,6 @@ std::vector<Line> sorted_lines(const Case& c, const Operands& operands, DType dt
   });
   for (Line& line : lines) std::sort(line.begin(), line.end());
   return lines;
-}
-
-Shape expected_shape(const Case& c) {
-  const std::uint32_t reduced = dim_bits("reference", c.dims, c.shape.size());
-  Shape shape;
-  for (int i = 0; i < c.shape.size(); ++i) {
-    const bool is_reduced = (reduced >> static_cast<unsigned>(i) & 1U) != 0;
-    if (!is_reduced) shape.push_back(c.shape[i]);
-    if (is_reduced && c.keepdim) shape.push_back(1);
-  }
-  return shape;
 }
 
 bool has_empty_lines(const Case& c) {
@@ -119,7 +106,7 @@ class MedianSweep : public testing::Test {
       const MaskedTensor got = call_median(c, operands);
       const DType dtype = c.cast.value_or(c.dtype);
       ASSERT_EQ(got.dtype(), dtype);
-      ASSERT_EQ(got.shape(), expected_shape(c));
+      ASSERT_EQ(got.shape(), reduced_shape(c));
       ASSERT_TRUE(got.get_data().is_contiguous());
       const auto lines = sorted_lines(c, operands, dtype);
       const auto values = elements<double>(got.get_data());
@@ -253,7 +240,7 @@ class QuantileSweep : public testing::Test {
       const DType from = c.cast.value_or(c.dtype);
       const DType dtype = is_floating(from) ? from : from == DType::i64 ? DType::f64 : DType::f32;
       ASSERT_EQ(got.dtype(), dtype);
-      Shape shape = expected_shape(c);
+      Shape shape = reduced_shape(c);
       if (shape.size() < max_ndim) {
         shape.insert(0, std::ssize(q));
         ASSERT_EQ(got.shape(), shape);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/support/numbers.h"
 #include "tests/support/random.h"
 #include "tests/support/tensors.h"
 
@@ -20,9 +21,6 @@ using Call = ReduceOp::Call;
 using Reals = Slice<long double>;
 using Integers = Slice<std::int64_t>;
 using Asked = std::optional<DType>;
-
-constexpr long double infinity = std::numeric_limits<long double>::infinity();
-constexpr long double nan = std::numeric_limits<long double>::quiet_NaN();
 
 // --- the dtype rules, written down once more ---
 
@@ -91,7 +89,7 @@ std::size_t first_extreme(const Slice<T>& x, bool is_largest) {
   return found;
 }
 Expected extreme(const Reals& x, bool is_largest) {
-  if (x.values.empty()) return {is_largest ? -infinity : infinity, 0};
+  if (x.values.empty()) return {is_largest ? -inf : inf, 0};
   return {x.values[first_extreme(x, is_largest)], 0};
 }
 /// Of nothing the least or largest number of the dtype, which int64 stands for here.
@@ -108,7 +106,7 @@ Expected log_sum_exp(const Reals& x) {
   const long double top = extreme(x, true).value;
   long double total = 0;
   for (const long double value : x.values) total += std::exp(value - top);
-  const long double value = x.values.empty() ? -infinity : top + std::log(total);
+  const long double value = x.values.empty() ? -inf : top + std::log(total);
   return {value, std::max(1.0L, std::abs(value))};
 }
 Expected var(const Reals& x, long double correction) {
@@ -122,13 +120,13 @@ Expected var(const Reals& x, long double correction) {
   return {value, std::abs(value) + blur * (blur + std::sqrt(std::abs(value))) * 0x1p26L};
 }
 Expected norm(const Reals& x, long double ord) {
-  if (x.values.empty()) return {ord < 0 ? infinity : 0, 0};
-  long double value = ord == -infinity ? infinity : 0;
+  if (x.values.empty()) return {ord < 0 ? inf : 0, 0};
+  long double value = ord == -inf ? inf : 0;
   for (const long double element : x.values) {
     const long double size = std::abs(element);
-    if (ord == infinity) {
+    if (ord == inf) {
       value = std::max(value, size);
-    } else if (ord == -infinity) {
+    } else if (ord == -inf) {
       value = std::min(value, size);
     } else if (ord == 0) {
       value += size != 0 ? 1 : 0;
@@ -318,7 +316,6 @@ std::vector<ReduceOp> make_reduce_ops() {
       return Expected{std::sqrt(square.value), std::sqrt(square.scale)};
     };
   }
-  constexpr double inf = std::numeric_limits<double>::infinity();
   const std::pair<const char*, double> orders[] = {
       {"norm", 2},          {"norm_1", 1}, {"norm_0", 0},      {"norm_inf", inf},
       {"norm_least", -inf}, {"norm_3", 3}, {"norm_half", 0.5}, {"norm_minus_2", -2}};

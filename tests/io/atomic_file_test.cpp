@@ -28,14 +28,14 @@ using Temporary = AtomicFile::Temporary;
 const std::string old_text(100'000, 'o');
 const std::string new_text(300'000, 'n');
 
-std::span<const std::byte> bytes_of(const std::string& text) {
+std::span<const std::byte> bytes_in(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
 void replace(const std::filesystem::path& path, Temporary temporary) {
   AtomicFile file(path, temporary);
-  file.write(bytes_of(new_text).first(1000));
-  file.write(bytes_of(new_text).subspan(1000));
+  file.write(bytes_in(new_text).first(1000));
+  file.write(bytes_in(new_text).subspan(1000));
   file.commit();
 }
 
@@ -83,7 +83,7 @@ TEST_P(AtomicFileTest, ReplacesAFile) {
 TEST_P(AtomicFileTest, LeavesTheOldFileUntilItIsCommitted) {
   {
     AtomicFile file(path_, GetParam());
-    file.write(bytes_of(new_text));
+    file.write(bytes_in(new_text));
     EXPECT_TRUE(test::read_text(path_) == old_text);
   }
   expect_old();
@@ -91,8 +91,8 @@ TEST_P(AtomicFileTest, LeavesTheOldFileUntilItIsCommitted) {
 
 TEST_P(AtomicFileTest, OverwritesWhatWasWritten) {
   AtomicFile file(path_, GetParam());
-  file.write(bytes_of("abcdef"));
-  file.write_at(2, bytes_of("XY"));
+  file.write(bytes_in("abcdef"));
+  file.write_at(2, bytes_in("XY"));
   EXPECT_EQ(file.size(), 6U);
   file.commit();
   EXPECT_EQ(test::read_text(path_), "abXYef");

@@ -35,13 +35,14 @@ std::string header_of(std::string_view descr, std::string_view shape,
                      shape);
 }
 
-std::string image_text(const Tensor& x) {
+std::string npy_text(const Tensor& x) {
   const NpyImage image = npy_image(x);
   EXPECT_EQ(image.header.size() % 64, 0U);
   return image.header + test::text_of(bytes_of(image.elements));
 }
 
-void expect_refused(const std::string& file, const std::string& rule, const std::string& value) {
+void expect_npy_refused(const std::string& file, const std::string& rule,
+                        const std::string& value) {
   expect_error<FormatError>([&] { read_npy(file_of(file)); }, "load: expected " + rule,
                             "got " + value);
 }
@@ -57,7 +58,7 @@ TEST_P(EveryNpyDType, ReadsWhatWasWritten) {
                                "got bfloat16");
       continue;
     }
-    const Tensor y = read_npy(file_of(image_text(x)));
+    const Tensor y = read_npy(file_of(npy_text(x)));
     EXPECT_EQ(y.dtype(), x.dtype());
     EXPECT_EQ(y.shape(), shape);
     EXPECT_EQ(test::bits_of(y), test::bits_of(x));
@@ -68,7 +69,7 @@ TEST_P(EveryNpyDType, WritesTransposedTensorsAsTheyLie) {
   if (GetParam() == DType::bf16) return;
   test::Random random;
   const Tensor x = ops::transpose(test::random_tensor(random, {3, 4}, GetParam()), 0, 1);
-  const std::string file = image_text(x);
+  const std::string file = npy_text(x);
   EXPECT_NE(file.find("'fortran_order': True, 'shape': (4, 3)"), std::string::npos);
   const Tensor y = read_npy(file_of(file));
   EXPECT_EQ(y.strides(), x.strides());
@@ -80,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryNpyDType, testing::ValuesIn(test::all_dtypes(
 
 TEST(Npy, WritesOtherStridesInRowMajorOrder) {
   const Tensor x = ops::slice(arange(0, 12), 0, 0, 12, 3);
-  EXPECT_EQ(test::elements<int>(read_npy(file_of(image_text(x)))), (std::vector<int>{0, 3, 6, 9}));
+  EXPECT_EQ(test::elements<int>(read_npy(file_of(npy_text(x)))), (std::vector<int>{0, 3, 6, 9}));
 }
 
 TEST(Npy, HasTheHeaderThatNumPyWrites) {
@@ -94,7 +95,7 @@ TEST(Npy, HasTheHeaderThatNumPyWrites) {
 }
 
 TEST(Npy, SharesAlignedElementsOfTheMachinesByteOrder) {
-  const DataPtr file = file_of(image_text(arange(0, 6)));
+  const DataPtr file = file_of(npy_text(arange(0, 6)));
   const Tensor x = read_npy(file);
   EXPECT_EQ(x.raw_data(), static_cast<std::byte*>(file.data) + 128);
   EXPECT_EQ(x.storage().bytes(), 48U);
@@ -143,35 +144,35 @@ TEST(Npy, ReadsHeadersInEverySpellingOfPython) {
 }
 
 TEST(Npy, RefusesFilesThatAreSomethingElse) {
-  expect_refused("", "an .npy file that begins with \\x93NUMPY", "an empty one");
-  expect_refused("PK\3\4", "an .npy file that begins with \\x93NUMPY", "another beginning");
-  expect_refused("\x93NUMPY\x04\x00"s, ".npy version 1.0, 2.0 or 3.0", "4.0");
-  expect_refused("\x93NUMPY\x01\x07"s, ".npy version 1.0, 2.0 or 3.0", "1.7");
+  expect_npy_refused("", "an .npy file that begins with \\x93NUMPY", "an empty one");
+  expect_npy_refused("PK\3\4", "an .npy file that begins with \\x93NUMPY", "another beginning");
+  expect_npy_refused("\x93NUMPY\x04\x00"s, ".npy version 1.0, 2.0 or 3.0", "4.0");
+  expect_npy_refused("\x93NUMPY\x01\x07"s, ".npy version 1.0, 2.0 or 3.0", "1.7");
 }
 
 TEST(Npy, RefusesEveryTruncation) {
-  const std::string whole = image_text(arange(0, 3));
+  const std::string whole = npy_text(arange(0, 3));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THROW(read_npy(file_of(whole.substr(0, size))), FormatError) << size;
   }
-  expect_refused(whole + "x", "24 bytes for shape [3] of int64", "25");
-  expect_refused(whole.substr(0, 140), "24 bytes for shape [3] of int64", "12");
-  expect_refused(whole.substr(0, 100), "an .npy header of at most 90 bytes", "one of 118");
-  expect_refused(whole.substr(0, 9), "the length of the .npy header", "a file of 9 bytes");
+  expect_npy_refused(whole + "x", "24 bytes for shape [3] of int64", "25");
+  expect_npy_refused(whole.substr(0, 140), "24 bytes for shape [3] of int64", "12");
+  expect_npy_refused(whole.substr(0, 100), "an .npy header of at most 90 bytes", "one of 118");
+  expect_npy_refused(whole.substr(0, 9), "the length of the .npy header", "a file of 9 bytes");
 }
 
 TEST(Npy, RefusesHeadersThatAreTooLong) {
   std::string file = "\x93NUMPY\x02\x00"s + "\xFF\xFF\xFF\xFF";
-  expect_refused(file, "an .npy header of at most 0 bytes", "one of 4294967295");
-  expect_refused(npy(std::string((1 << 20) + 1, ' '), "", 2),
-                 "an .npy header of at most 1048576 bytes", "one of 1048577");
+  expect_npy_refused(file, "an .npy header of at most 0 bytes", "one of 4294967295");
+  expect_npy_refused(npy(std::string((1 << 20) + 1, ' '), "", 2),
+                     "an .npy header of at most 1048576 bytes", "one of 1048577");
 }
 
 TEST(Npy, RefusesHostileHeaders) {
   const auto refused = [](std::string_view header, const std::string& rule,
                           const std::string& value) {
     SCOPED_TRACE(header);
-    expect_refused(npy(header, "data"), rule, value);
+    expect_npy_refused(npy(header, "data"), rule, value);
   };
   const std::string keys = "the keys descr, fortran_order and shape in an .npy header";
   refused("", "a dict at byte 0 of the .npy header", "the end");
@@ -211,9 +212,9 @@ TEST(Npy, RefusesHostileHeaders) {
 class ForeignDType : public testing::TestWithParam<const char*> {};
 
 TEST_P(ForeignDType, IsRefused) {
-  expect_refused(npy(header_of(GetParam(), "()"), "data"),
-                 "a dtype of bool, uint8, int8 to int64 or float16 to float64",
-                 fmt::format("'{}'", GetParam()));
+  expect_npy_refused(npy(header_of(GetParam(), "()"), "data"),
+                     "a dtype of bool, uint8, int8 to int64 or float16 to float64",
+                     fmt::format("'{}'", GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ForeignDType,
@@ -228,8 +229,9 @@ TEST(ForeignDType, SaysThatPickledObjectsAreNeverLoaded) {
   } catch (const FormatError& error) {
     EXPECT_TRUE(std::string_view(error.what()).ends_with("; pickled objects are never loaded"));
   }
-  expect_refused(npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': ()}", "data"),
-                 "a dtype of bool, uint8, int8 to int64 or float16 to float64", "a structured one");
+  expect_npy_refused(npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': ()}", "data"),
+                     "a dtype of bool, uint8, int8 to int64 or float16 to float64",
+                     "a structured one");
 }
 
 TEST(Npy, RoundTripsAnyShapeAndStrides) {
@@ -244,7 +246,7 @@ TEST(Npy, RoundTripsAnyShapeAndStrides) {
     for (int d = 0; d + 1 < ndim; ++d) {
       if (random.chance(0.5)) x = ops::transpose(x, d, random.integer(d, ndim - 1));
     }
-    const Tensor y = read_npy(file_of(image_text(x)));
+    const Tensor y = read_npy(file_of(npy_text(x)));
     ASSERT_EQ(y.shape(), x.shape());
     ASSERT_EQ(test::bits_of(y), test::bits_of(x));
   }

@@ -48,7 +48,8 @@ void patch(std::string& text, std::size_t offset, T value) {
   std::memcpy(text.data() + offset, &value, sizeof value);
 }
 
-void expect_refused(const std::string& text, const std::string& rule, const std::string& value) {
+void expect_npz_refused(const std::string& text, const std::string& rule,
+                        const std::string& value) {
   expect_error<FormatError>([&] { read_npz(file_of(text)); }, "load: expected " + rule,
                             "got " + value);
 }
@@ -130,22 +131,22 @@ TEST(NpzArchive, LooksAtChecksumsOfSharedMembersOnlyIfAsked) {
 }
 
 TEST(NpzArchive, NamesTheMemberThatIsWrong) {
-  expect_refused(zip_of("x.npy", "nonsense"), "an .npy file that begins with \\x93NUMPY",
-                 "another beginning; in member \"x.npy\"");
-  expect_refused(zip_of("data.pkl", "pickle"), "members that are .npy files", "\"data.pkl\"");
+  expect_npz_refused(zip_of("x.npy", "nonsense"), "an .npy file that begins with \\x93NUMPY",
+                     "another beginning; in member \"x.npy\"");
+  expect_npz_refused(zip_of("data.pkl", "pickle"), "members that are .npy files", "\"data.pkl\"");
 }
 
 TEST(NpzArchive, RefusesTwoMembersOfOneName) {
   std::string text = archive_of({{"a", zeros({1})}, {"b", zeros({1})}}, false);
   for (std::size_t at = 0; (at = text.find("b.npy", at)) != std::string::npos;) text[at] = 'a';
-  expect_refused(text, "members with different names", "\"a.npy\" twice");
+  expect_npz_refused(text, "members with different names", "\"a.npy\" twice");
 }
 
 /// An archive of one member, with the places of its records.
 class OneMember : public testing::Test {
  protected:
   void expect_refused_with(const std::string& rule, const std::string& value) {
-    expect_refused(text_, rule, value);
+    expect_npz_refused(text_, rule, value);
   }
 
   std::string text_ = archive_of({{"x", zeros({100})}}, true);
@@ -256,8 +257,8 @@ TEST(NpzArchive, RefusesMembersThatOverlap) {
   patch<std::uint16_t>(last, 8, 2);
   patch<std::uint16_t>(last, 10, 2);
   patch(last, 12, static_cast<std::uint32_t>(entries.size()));
-  expect_refused(outer.substr(0, central) + entries + last, "members apart from each other",
-                 fmt::format("two at byte {}", inside));
+  expect_npz_refused(outer.substr(0, central) + entries + last, "members apart from each other",
+                     fmt::format("two at byte {}", inside));
 }
 
 /// The records of zip64, which are otherwise only written for large archives.
@@ -302,7 +303,7 @@ TEST(NpzArchive, ReadsZip64Records) {
   }
   std::string short_field = text;
   patch<std::uint16_t>(short_field, central + 46 + 5 + 2, 8);
-  expect_refused(short_field, "the zip64 sizes of member \"x.npy\"", "none");
+  expect_npz_refused(short_field, "the zip64 sizes of member \"x.npy\"", "none");
 }
 
 TEST(ZipWriter, RefusesNamesThatCannotBeWritten) {

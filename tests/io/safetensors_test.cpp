@@ -32,7 +32,7 @@ std::string entry(std::string_view name, std::string_view dtype, std::string_vie
                      shape, offsets);
 }
 
-std::string image_text(const Tensors& tensors, const Metadata& metadata = {}) {
+std::string safetensors_text(const Tensors& tensors, const Metadata& metadata = {}) {
   const SafetensorsImage image = safetensors_image(tensors, metadata);
   EXPECT_EQ(image.header.size() % 64, 0U);
   std::string text = image.header;
@@ -49,7 +49,8 @@ Tensors read(const std::string& text) {
   return tensors;
 }
 
-void expect_refused(const std::string& text, const std::string& rule, const std::string& value) {
+void expect_safetensors_refused(const std::string& text, const std::string& rule,
+                                const std::string& value) {
   SCOPED_TRACE(text);
   expect_error<FormatError>([&] { read(text); }, "load: expected " + rule, "got " + value);
 }
@@ -64,7 +65,7 @@ TEST(Safetensors, ReadsWhatWasWritten) {
     }
   }
   const Metadata metadata = {{"a", "\"é\n"}, {"", ""}};
-  const std::string text = image_text(tensors, metadata);
+  const std::string text = safetensors_text(tensors, metadata);
   EXPECT_EQ(parse_safetensors(std::as_bytes(std::span(text))).metadata, metadata);
   const Tensors back = read(text);
   ASSERT_EQ(back.size(), tensors.size());
@@ -77,10 +78,10 @@ TEST(Safetensors, ReadsWhatWasWritten) {
 }
 
 TEST(Safetensors, WritesLargeItemsFirstThenByName) {
-  const std::string text = image_text({{"a", zeros({1}, DType::boolean)},
-                                       {"b", zeros({1}, DType::f64)},
-                                       {"c", zeros({3}, DType::f16)},
-                                       {"d", zeros({1}, DType::i64)}});
+  const std::string text = safetensors_text({{"a", zeros({1}, DType::boolean)},
+                                             {"b", zeros({1}, DType::f64)},
+                                             {"c", zeros({3}, DType::f16)},
+                                             {"d", zeros({1}, DType::i64)}});
   EXPECT_LT(text.find("\"b\""), text.find("\"d\""));
   EXPECT_LT(text.find("\"d\""), text.find("\"c\""));
   EXPECT_LT(text.find("\"c\""), text.find("\"a\""));
@@ -89,7 +90,7 @@ TEST(Safetensors, WritesLargeItemsFirstThenByName) {
 
 TEST(Safetensors, WritesStridedTensorsInRowMajorOrder) {
   const Tensor x = ops::transpose(from_data<int>(std::vector<int>{1, 2, 3, 4}, {2, 2}), 0, 1);
-  EXPECT_EQ(test::elements<int>(read(image_text({{"x", x}})).at("x")),
+  EXPECT_EQ(test::elements<int>(read(safetensors_text({{"x", x}})).at("x")),
             (std::vector<int>{1, 3, 2, 4}));
 }
 
@@ -108,7 +109,7 @@ TEST(Safetensors, SharesWhatIsAlignedAndCopiesWhatIsNot) {
 }
 
 TEST(Safetensors, CountsAChangeOfOneTensorForThatOneOnly) {
-  const DataPtr bytes = file_of(image_text({{"a", zeros({2})}, {"b", zeros({2})}}));
+  const DataPtr bytes = file_of(safetensors_text({{"a", zeros({2})}, {"b", zeros({2})}}));
   const SafetensorsHeader parsed = parse_safetensors(bytes_of(bytes));
   const Tensor a = tensor_in(bytes, parsed.tensors.at("a"));
   const Tensor b = tensor_in(bytes, parsed.tensors.at("b"));
@@ -126,26 +127,29 @@ TEST(Safetensors, AcceptsAnEmptyFileAndPadding) {
 }
 
 TEST(Safetensors, RefusesEveryTruncation) {
-  const std::string whole = image_text({{"x", arange(0, 3)}}, {{"k", "v"}});
+  const std::string whole = safetensors_text({{"x", arange(0, 3)}}, {{"k", "v"}});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THROW(read(whole.substr(0, size)), FormatError) << size;
   }
-  expect_refused(whole + "x", "24 bytes of tensors behind the header", "25");
+  expect_safetensors_refused(whole + "x", "24 bytes of tensors behind the header", "25");
 }
 
 TEST(Safetensors, RefusesLengthsBeyondTheFile) {
-  expect_refused("", "the 8 bytes of a safetensors header's length", "0");
-  expect_refused("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F{}"s, "a safetensors header of at most 2 bytes",
-                 "one of 9223372036854775807");
-  expect_refused("\3\0\0\0\0\0\0\0{}"s, "a safetensors header of at most 2 bytes", "one of 3");
-  expect_refused(file(""), "a safetensors header that begins with '{'", "an empty one");
-  expect_refused(file(" {}"), "a safetensors header that begins with '{'", "another character");
+  expect_safetensors_refused("", "the 8 bytes of a safetensors header's length", "0");
+  expect_safetensors_refused("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F{}"s,
+                             "a safetensors header of at most 2 bytes",
+                             "one of 9223372036854775807");
+  expect_safetensors_refused("\3\0\0\0\0\0\0\0{}"s, "a safetensors header of at most 2 bytes",
+                             "one of 3");
+  expect_safetensors_refused(file(""), "a safetensors header that begins with '{'", "an empty one");
+  expect_safetensors_refused(file(" {}"), "a safetensors header that begins with '{'",
+                             "another character");
 }
 
 TEST(Safetensors, RefusesHeadersThatSayNonsense) {
   const auto refused = [](std::string_view inside, const std::string& rule,
                           const std::string& value) {
-    expect_refused(file(fmt::format("{{{}}}", inside), "abcd"), rule, value);
+    expect_safetensors_refused(file(fmt::format("{{{}}}", inside), "abcd"), rule, value);
   };
   const std::string parts = "dtype, shape and data_offsets of tensor \"x\"";
   refused(R"("x":{})", parts, "no dtype");
@@ -174,8 +178,8 @@ TEST(Safetensors, RefusesHeadersThatSayNonsense) {
   refused(R"("__metadata__":{"a":"b","a":"c"})", "every key of the metadata once", "\"a\" again");
   refused(R"("__metadata__":{},"__metadata__":{})", "every name once", "\"__metadata__\" again");
   refused(R"("__metadata__":{"a":1})", "a string at byte 21 of the JSON", "'1'");
-  expect_refused(file("{}{}"), "the end at byte 2 of the JSON", "'{'");
-  expect_refused(file("{\"\xFF\":1}"), "JSON in UTF-8", "other bytes");
+  expect_safetensors_refused(file("{}{}"), "the end at byte 2 of the JSON", "'{'");
+  expect_safetensors_refused(file("{\"\xFF\":1}"), "JSON in UTF-8", "other bytes");
 }
 
 TEST(Safetensors, RefusesHolesAndOverlaps) {
@@ -186,15 +190,16 @@ TEST(Safetensors, RefusesHolesAndOverlaps) {
   EXPECT_EQ(read(two("0,2", "2,4")).size(), 2U);
   EXPECT_EQ(read(two("2,4", "0,2")).size(), 2U);
   const std::string rule = "tensor \"b\" at offset 2, right behind the one before";
-  expect_refused(two("0,2", "1,3"), rule, "1");
-  expect_refused(two("0,2", "0,2"), rule, "0");
-  expect_refused(two("0,2", "3,5"), rule, "3");
-  expect_refused(two("1,3", "3,5"), "tensor \"a\" at offset 0, right behind the one before", "1");
-  expect_refused(file("{" + entry("a", "U8", "2", "0,2") + "}", "abcd"),
-                 "2 bytes of tensors behind the header", "4");
-  expect_refused(file("{" + entry("a", "U8", "6", "0,6") + "}", "abcd"),
-                 "6 bytes of tensors behind the header", "4");
-  expect_refused(file("{}", "abcd"), "0 bytes of tensors behind the header", "4");
+  expect_safetensors_refused(two("0,2", "1,3"), rule, "1");
+  expect_safetensors_refused(two("0,2", "0,2"), rule, "0");
+  expect_safetensors_refused(two("0,2", "3,5"), rule, "3");
+  expect_safetensors_refused(two("1,3", "3,5"),
+                             "tensor \"a\" at offset 0, right behind the one before", "1");
+  expect_safetensors_refused(file("{" + entry("a", "U8", "2", "0,2") + "}", "abcd"),
+                             "2 bytes of tensors behind the header", "4");
+  expect_safetensors_refused(file("{" + entry("a", "U8", "6", "0,6") + "}", "abcd"),
+                             "6 bytes of tensors behind the header", "4");
+  expect_safetensors_refused(file("{}", "abcd"), "0 bytes of tensors behind the header", "4");
 }
 
 TEST(Safetensors, RefusesNamesThatCannotBeWritten) {

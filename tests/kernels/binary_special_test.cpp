@@ -30,7 +30,7 @@ const ElementwiseKernel* find(BinaryOp op) {
 }
 
 template <class T>
-std::vector<T> run(BinaryOp op, const std::vector<T>& x, const std::vector<T>& y) {
+std::vector<T> run_binary(BinaryOp op, const std::vector<T>& x, const std::vector<T>& y) {
   std::vector<T> result(x.size());
   const void* const inputs[] = {x.data(), y.data()};
   find<T>(op)->run(inputs, result.data(), static_cast<std::int64_t>(x.size()), nullptr);
@@ -52,7 +52,7 @@ struct Pairs {
 };
 
 template <class T>
-std::vector<T> special_values() {
+std::vector<T> special_operands() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> result = {Limits::quiet_NaN()};
   for (const T v :
@@ -71,7 +71,7 @@ void expect_exact(BinaryOp op, const std::vector<T>& x, const std::vector<T>& y,
   std::vector<long double> wanted;
   for (std::size_t i = 0; i < x.size(); ++i) wanted.push_back(reference(x[i], y[i]));
   for_each_target([&] {
-    const std::vector<T> got = run(op, x, y);
+    const std::vector<T> got = run_binary(op, x, y);
     for (std::size_t i = 0; i < x.size(); ++i) {
       ASSERT_LE(ulp_error(got[i], wanted[i]), bound)
           << "for " << x[i] << " and " << y[i] << ", which gave " << got[i] << " instead of "
@@ -99,7 +99,7 @@ TYPED_TEST_SUITE(BinarySpecial, Floats);
 long double pow_of(long double x, long double y) { return std::pow(x, y); }
 
 TYPED_TEST(BinarySpecial, PowKnowsItsLimits) {
-  const Pairs pairs(special_values<TypeParam>());
+  const Pairs pairs(special_operands<TypeParam>());
   expect_exact(BinaryOp::pow, pairs.x, pairs.y, pow_of, 1);
 }
 
@@ -127,7 +127,7 @@ TYPED_TEST(BinarySpecial, PowIsExactUpToTheLargestAndLeastResults) {
 
 TYPED_TEST(BinarySpecial, PowWithOneExponentForAllIsThatOfEachPair) {
   using T = TypeParam;
-  std::vector<T> x = special_values<T>();
+  std::vector<T> x = special_operands<T>();
   for (const T v : this->numbers(8, 1000)) x.push_back(v);
   for (const T exponent : {T{2}, T{3}, T(0.5), T{-1}, T{-2}, T{0}, T{1}, T(1.7)}) {
     SCOPED_TRACE(exponent);
@@ -137,7 +137,7 @@ TYPED_TEST(BinarySpecial, PowWithOneExponentForAllIsThatOfEachPair) {
 
 TYPED_TEST(BinarySpecial, FmodIsExact) {
   const auto reference = [](TypeParam x, TypeParam y) { return std::fmod(x, y); };
-  const Pairs pairs(special_values<TypeParam>());
+  const Pairs pairs(special_operands<TypeParam>());
   expect_exact(BinaryOp::fmod, pairs.x, pairs.y, reference, 0);
   expect_exact(BinaryOp::fmod, this->numbers(60), this->numbers(8), reference, 0);
 }
@@ -163,7 +163,7 @@ TYPED_TEST(BinarySpecial, RemainderHasTheSignOfTheDivisor) {
     if (r == 0) return std::copysign(T{0}, y);
     return std::isnan(r) || (r < 0) == (y < 0) ? r : r + y;
   };
-  const Pairs pairs(special_values<T>());
+  const Pairs pairs(special_operands<T>());
   expect_exact(BinaryOp::remainder, pairs.x, pairs.y, reference, 0);
   expect_exact(BinaryOp::remainder, this->numbers(60), this->numbers(8), reference, 0);
 }
@@ -171,7 +171,7 @@ TYPED_TEST(BinarySpecial, RemainderHasTheSignOfTheDivisor) {
 TYPED_TEST(BinarySpecial, Atan2IsExactInAllQuadrants) {
   const auto reference = [](long double y, long double x) { return std::atan2(y, x); };
   const double bound = this->is_float ? 1.6 : 1;
-  const Pairs pairs(special_values<TypeParam>());
+  const Pairs pairs(special_operands<TypeParam>());
   expect_exact(BinaryOp::atan2, pairs.x, pairs.y, reference, bound);
   expect_exact(BinaryOp::atan2, this->numbers(8), this->numbers(5), reference, bound);
 }
@@ -204,7 +204,7 @@ TYPED_TEST(BinarySpecial, LogaddexpKnowsInfinities) {
   const std::vector<T> wanted = {inf, -inf, inf, 3, inf, nan, nan, nan, nan};
   for (const BinaryOp op : {BinaryOp::logaddexp, BinaryOp::logaddexp2}) {
     for_each_target([&] {
-      const std::vector<T> got = run(op, x, y);
+      const std::vector<T> got = run_binary(op, x, y);
       for (std::size_t i = 0; i < x.size(); ++i) {
         EXPECT_EQ(ulp_error(got[i], wanted[i]), 0) << "for " << x[i] << " and " << y[i];
       }
@@ -214,7 +214,7 @@ TYPED_TEST(BinarySpecial, LogaddexpKnowsInfinities) {
 
 TYPED_TEST(BinarySpecial, NextafterIsThatOfTheStandardLibrary) {
   const auto reference = [](TypeParam x, TypeParam y) { return std::nextafter(x, y); };
-  const Pairs pairs(special_values<TypeParam>());
+  const Pairs pairs(special_operands<TypeParam>());
   expect_exact(BinaryOp::nextafter, pairs.x, pairs.y, reference, 0);
   expect_exact(BinaryOp::nextafter, this->numbers(60), this->numbers(60), reference, 0);
 }
@@ -226,7 +226,7 @@ TYPED_TEST(BinarySpecial, TouchesNothingBeyondTheElementsAndNoNeighbours) {
       for (std::size_t count = 0; count <= 35; ++count) {
         std::vector<T> x(count);
         std::vector<T> y(count);
-        const std::vector<T> values = special_values<T>();
+        const std::vector<T> values = special_operands<T>();
         for (std::size_t i = 0; i < count; ++i) {
           x[i] = values[(i * 7) % values.size()];
           y[i] = values[(i * 11 + 3) % values.size()];
@@ -237,7 +237,7 @@ TYPED_TEST(BinarySpecial, TouchesNothingBeyondTheElementsAndNoNeighbours) {
         const void* const inputs[] = {a.data(), b.data()};
         find<T>(op)->run(inputs, out.data(), static_cast<std::int64_t>(count), nullptr);
         for (std::size_t i = 0; i < count; ++i) {
-          const T alone = run<T>(op, {x[i]}, {y[i]})[0];
+          const T alone = run_binary<T>(op, {x[i]}, {y[i]})[0];
           ASSERT_EQ(std::memcmp(&alone, out.data() + i, sizeof(T)), 0)
               << static_cast<int>(op) << " of " << x[i] << " and " << y[i];
         }
@@ -258,8 +258,8 @@ TYPED_TEST_SUITE(BinarySpecialOfIntegers, Integers);
 TYPED_TEST(BinarySpecialOfIntegers, PowWrapsAndRoundsTowardsZero) {
   using T = TypeParam;
   const T wrapped = static_cast<T>(std::uint64_t{1'594'323} * 1'594'323 * 1'594'323 * 1'594'323);
-  EXPECT_EQ(run<T>(BinaryOp::pow, {2, -3, 0, 0, 7, 3, 2, -1, -1, 1, 0},
-                   {10, 3, 0, 5, 1, 52, -1, -3, -4, -9, -1}),
+  EXPECT_EQ(run_binary<T>(BinaryOp::pow, {2, -3, 0, 0, 7, 3, 2, -1, -1, 1, 0},
+                          {10, 3, 0, 5, 1, 52, -1, -3, -4, -9, -1}),
             (std::vector<T>{1024, -27, 1, 0, 7, wrapped, 0, -1, 1, 1, 0}));
 }
 
@@ -267,8 +267,10 @@ TYPED_TEST(BinarySpecialOfIntegers, RemaindersNeverTrap) {
   using T = TypeParam;
   const std::vector<T> x = {7, -7, 7, -7, 5, this->min, this->min, this->max, 0};
   const std::vector<T> y = {3, 3, -3, -3, 0, -1, 0, this->min, 9};
-  EXPECT_EQ(run<T>(BinaryOp::fmod, x, y), (std::vector<T>{1, -1, 1, -1, 0, 0, 0, this->max, 0}));
-  EXPECT_EQ(run<T>(BinaryOp::remainder, x, y), (std::vector<T>{1, 2, -2, -1, 0, 0, 0, -1, 0}));
+  EXPECT_EQ(run_binary<T>(BinaryOp::fmod, x, y),
+            (std::vector<T>{1, -1, 1, -1, 0, 0, 0, this->max, 0}));
+  EXPECT_EQ(run_binary<T>(BinaryOp::remainder, x, y),
+            (std::vector<T>{1, 2, -2, -1, 0, 0, 0, -1, 0}));
 }
 
 TYPED_TEST(BinarySpecialOfIntegers, HaveNoAngles) {

@@ -25,11 +25,11 @@ std::vector<DType> all_dtypes() {
 }
 
 /// Elements of any dtype in memory that every dtype may be read from.
-struct Elements {
+struct Buffer {
   DType dtype;
   std::vector<std::uint64_t> words;
 
-  Elements(DType type, std::int64_t count)
+  Buffer(DType type, std::int64_t count)
       : dtype(type), words(static_cast<std::size_t>(count * item_bytes(type) + 7) / 8 + 1) {}
   std::byte* data() { return reinterpret_cast<std::byte*>(words.data()); }
   template <class T>
@@ -39,8 +39,8 @@ struct Elements {
 };
 
 /// Ordinary and extreme values: NaN, infinities, the ends of every integer type.
-Elements sample(Random& random, DType dtype, std::int64_t count) {
-  Elements result(dtype, count);
+Buffer sample_elements(Random& random, DType dtype, std::int64_t count) {
+  Buffer result(dtype, count);
   visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     const double specials[] = {0.0,
                                -0.0,
@@ -68,8 +68,8 @@ Elements sample(Random& random, DType dtype, std::int64_t count) {
 }
 
 /// Compares element by element with convert(), bit by bit.
-void expect_converted(Elements& to, const Shape& shape, const Strides& to_strides, Elements& from,
-                      const Strides& from_strides) {
+void expect_copied_converted(Buffer& to, const Shape& shape, const Strides& to_strides,
+                             Buffer& from, const Strides& from_strides) {
   visit_dtype(from.dtype, [&]<class From>(std::type_identity<From>) {
     visit_dtype(to.dtype, [&]<class To>(std::type_identity<To>) {
       for (std::int64_t i = 0; i < shape[0]; ++i) {
@@ -92,11 +92,11 @@ void expect_pairs_converted(const Shape& shape, const Strides& to_strides,
                             const Strides& from_strides, std::int64_t room) {
   Random random;
   for (const DType from_type : all_dtypes()) {
-    Elements from = sample(random, from_type, room);
+    Buffer from = sample_elements(random, from_type, room);
     for (const DType to_type : all_dtypes()) {
-      Elements to(to_type, room);
+      Buffer to(to_type, room);
       copy(shape, {to.data(), to_type, to_strides}, {from.data(), from_type, from_strides});
-      expect_converted(to, shape, to_strides, from, from_strides);
+      expect_copied_converted(to, shape, to_strides, from, from_strides);
     }
   }
 }
@@ -120,10 +120,10 @@ TEST(Copy, ConvertsBetweenAllDTypesTransposed) {
 
 TEST(Copy, ConvertsBackwards) {
   Random random;
-  Elements from = sample(random, DType::f32, 60);
+  Buffer from = sample_elements(random, DType::f32, 60);
   for (const DType to_type : all_dtypes()) {
-    Elements reversed(to_type, 60);
-    Elements straight(to_type, 60);
+    Buffer reversed(to_type, 60);
+    Buffer straight(to_type, 60);
     copy({60}, {reversed.data(), to_type, {1}},
          {from.data() + 59 * sizeof(float), DType::f32, {-1}});
     copy({60}, {straight.data(), to_type, {1}}, {from.data(), DType::f32, {1}});

@@ -80,7 +80,7 @@ TEST_P(EveryRealFunction, IsExactForDoubles) {
 }
 
 template <class T>
-std::vector<T> special_values() {
+std::vector<T> special_arguments() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> result = {Limits::quiet_NaN()};
   for (const T v : {T{0}, Limits::denorm_min(), Limits::min(), Limits::epsilon(), T{0.5}, T{1},
@@ -95,10 +95,10 @@ std::vector<T> special_values() {
 TEST_P(EveryRealFunction, KnowsItsLimits) {
   std::vector<float> floats;
   std::vector<double> doubles;
-  for (const float v : special_values<float>()) {
+  for (const float v : special_arguments<float>()) {
     if (std::isnan(v) || holds(v)) floats.push_back(v);
   }
-  for (const double v : special_values<double>()) {
+  for (const double v : special_arguments<double>()) {
     if (std::isnan(v) || holds(v)) doubles.push_back(v);
   }
   expect_exact(floats, GetParam().f32_bound);

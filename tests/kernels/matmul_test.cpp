@@ -106,7 +106,7 @@ using ComputeTypes = testing::Types<std::int32_t, std::int64_t, float, double>;
 TYPED_TEST_SUITE(MatmulKernels, ComputeTypes);
 
 template <class T>
-bool same_bits(T a, T b) {
+bool is_same_element(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
@@ -125,7 +125,7 @@ TYPED_TEST(MatmulKernels, AddProductsInOrderForEverySizeOfTile) {
         for (std::int64_t i = 0; i < rows; ++i) {
           for (std::int64_t j = 0; j < cols; ++j) {
             const T wanted = this->expected(&a[at(i * depth)], 1, &b[at(j)], most_cols, depth);
-            ASSERT_TRUE(same_bits(c[at(i * cols + j)], wanted))
+            ASSERT_TRUE(is_same_element(c[at(i * cols + j)], wanted))
                 << rows << " x " << cols << " at " << i << ", " << j;
           }
         }
@@ -146,7 +146,7 @@ TYPED_TEST(MatmulKernels, AddToWhatIsThere) {
                    cols, c.data(), true);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
       const T sum = this->expected(&a[at(i / cols * depth)], 1, &b[at(i % cols)], cols, depth);
-      ASSERT_TRUE(same_bits(c[at(i)], this->add(before[at(i)], sum))) << i;
+      ASSERT_TRUE(is_same_element(c[at(i)], this->add(before[at(i)], sum))) << i;
     }
   });
 }
@@ -285,7 +285,7 @@ TYPED_TEST(MatmulKernels, MakeOnlyProductsThatCount) {
           if (a_mask[at(i * depth + q)] == 0 || b_mask[at(q * cols + j)] == 0) continue;
           sum = this->multiply_add(a[at(i * depth + q)], b[at(q * cols + j)], sum);
         }
-        ASSERT_TRUE(same_bits(c[at(i * cols + j)], sum)) << i << ", " << j;
+        ASSERT_TRUE(is_same_element(c[at(i * cols + j)], sum)) << i << ", " << j;
       }
     }
   });
@@ -336,7 +336,7 @@ TYPED_TEST(MatmulKernels, MultiplyAVectorByColumnsInOrder) {
             sum = this->add(sum, this->expected(&x[at(first)], 1, &b[at(first * cols + j)], cols,
                                                 depth - first));
           }
-          ASSERT_TRUE(same_bits(out[at(j)], sum)) << depth << " x " << cols << " at " << j;
+          ASSERT_TRUE(is_same_element(out[at(j)], sum)) << depth << " x " << cols << " at " << j;
         }
       }
     }

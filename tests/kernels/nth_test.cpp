@@ -56,7 +56,7 @@ bool is_before(T a, T b) {
 
 /// Elements with ties, both zeros, infinities and denormals, but no NaN.
 template <class T>
-T tricky(Random& random) {
+T tricky_element(Random& random) {
   if constexpr (std::is_integral_v<T>) {
     return random.chance(0.5) ? random.value<T>() : convert<T>(random.integer(0, 3));
   } else {
@@ -76,7 +76,7 @@ TEST_P(NthOfEveryDType, SelectsWhatSortingPutsThere) {
       for (int form = 0; form < 3; ++form) {
         visit_dtype(GetParam(), [&]<class T>(std::type_identity<T>) {
           const Tensor x = empty({count}, GetParam());
-          for (T& element : x.data<T>()) element = tricky<T>(random);
+          for (T& element : x.data<T>()) element = tricky_element<T>(random);
           const auto mask = random.mask_bytes(count, form == 0 ? 0.5 : 0.95);
           std::vector<T> sorted;
           for (std::int64_t i = 0; i < count; ++i) {

@@ -26,7 +26,7 @@ void for_each_tail(Visit&& visit) {
 }
 
 template <class T>
-void expect_sums(const kernels::Block& block, T along, T across) {
+void expect_block_sums(const kernels::Block& block, T along, T across) {
   for (const auto sum : sum_along<T>(block)) ASSERT_EQ(sum, along) << block.cols << " columns";
   for (const auto sum : sum_across<T>(block)) ASSERT_EQ(sum, across) << block.cols << " columns";
 }
@@ -34,8 +34,8 @@ void expect_sums(const kernels::Block& block, T along, T across) {
 TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastTheElements) {
   for_each_tail([&](std::int64_t rows, std::int64_t cols) {
     const Guarded<TypeParam> x(std::vector<TypeParam>(static_cast<std::size_t>(rows * cols), 1));
-    expect_sums<TypeParam>({x.data(), cols, nullptr, 0, 0, rows, cols},
-                           static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), cols, nullptr, 0, 0, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 
@@ -44,8 +44,8 @@ TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastAByteMask) {
     const auto count = static_cast<std::size_t>(rows * cols);
     const Guarded<TypeParam> x(std::vector<TypeParam>(count, 1));
     const Guarded<std::uint8_t> mask(std::vector<std::uint8_t>(count, 1));
-    expect_sums<TypeParam>({x.data(), cols, mask.data(), cols, 1, rows, cols},
-                           static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), cols, mask.data(), cols, 1, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 
@@ -53,8 +53,8 @@ TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastAMaskThatEveryRowShares) {
   for_each_tail([&](std::int64_t rows, std::int64_t cols) {
     const Guarded<TypeParam> x(std::vector<TypeParam>(static_cast<std::size_t>(rows * cols), 1));
     const Guarded<std::uint8_t> mask(std::vector<std::uint8_t>(static_cast<std::size_t>(cols), 1));
-    expect_sums<TypeParam>({x.data(), cols, mask.data(), 0, 1, rows, cols},
-                           static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), cols, mask.data(), 0, 1, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 
@@ -62,8 +62,8 @@ TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastAMaskOfRows) {
   for_each_tail([&](std::int64_t rows, std::int64_t cols) {
     const Guarded<TypeParam> x(std::vector<TypeParam>(static_cast<std::size_t>(rows * cols), 1));
     const Guarded<std::uint8_t> mask(std::vector<std::uint8_t>(static_cast<std::size_t>(rows), 1));
-    expect_sums<TypeParam>({x.data(), cols, mask.data(), 1, 0, rows, cols},
-                           static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), cols, mask.data(), 1, 0, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 
@@ -74,8 +74,8 @@ TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastRowsThatAreApart) {
     const auto count = static_cast<std::size_t>((rows - 1) * row + cols);
     const Guarded<TypeParam> x(std::vector<TypeParam>(count, 1));
     const Guarded<std::uint8_t> mask(std::vector<std::uint8_t>(count, 1));
-    expect_sums<TypeParam>({x.data(), row, mask.data(), row, 1, rows, cols},
-                           static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), row, mask.data(), row, 1, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 
@@ -83,8 +83,8 @@ TYPED_TEST(SumAtTheEndOfMemory, ReadsNothingPastRowsThatOverlap) {
   for_each_tail([&](std::int64_t rows, std::int64_t cols) {
     const Guarded<TypeParam> x(
         std::vector<TypeParam>(static_cast<std::size_t>(rows - 1 + cols), 1));
-    expect_sums<TypeParam>({x.data(), 1, nullptr, 0, 0, rows, cols}, static_cast<TypeParam>(cols),
-                           static_cast<TypeParam>(rows));
+    expect_block_sums<TypeParam>({x.data(), 1, nullptr, 0, 0, rows, cols},
+                                 static_cast<TypeParam>(cols), static_cast<TypeParam>(rows));
   });
 }
 

@@ -19,7 +19,7 @@ using test::Random;
 
 /// Random elements with ties and, for floats, everything that is hard to compare.
 template <class T>
-std::vector<T> tricky(Random& random, std::int64_t count) {
+std::vector<T> tricky_elements(Random& random, std::int64_t count) {
   std::vector<T> result;
   for (std::int64_t i = 0; i < count; ++i) {
     result.push_back(random.chance(0.3) ? test::garbage<T>(random) : random.value<T>());
@@ -65,7 +65,7 @@ class SortEveryDType : public testing::TestWithParam<DType> {};
 TEST_P(SortEveryDType, KeysHaveTheOrderOfTheElements) {
   visit_dtype(GetParam(), []<class T>(std::type_identity<T>) {
     Random random;
-    const std::vector<T> values = tricky<T>(random, 300);
+    const std::vector<T> values = tricky_elements<T>(random, 300);
     for (const T a : values) {
       for (const T b : values) ASSERT_EQ(key_of(a) < key_of(b), is_less(a, b));
       if (is_shared_key<T>(key_of(a))) continue;
@@ -81,7 +81,7 @@ TEST_P(SortEveryDType, SortsRowsOfEveryLength) {
     for (const std::int64_t count : {1, 2, 31, 32, 33, 200, 4095, 4096, 20'000}) {
       for (const bool descending : {false, true}) {
         SCOPED_TRACE(count);
-        const std::vector<T> values = tricky<T>(random, count);
+        const std::vector<T> values = tricky_elements<T>(random, count);
         const Sorting sorting{dtype_of<T>(), count, descending};
         const std::vector<std::int64_t> wanted = order_of(values, descending);
         const Tensor from = tensor_of(values);
@@ -112,9 +112,9 @@ TEST_P(SortEveryDType, FindsPlacesInSortedRows) {
   visit_dtype(GetParam(), []<class T>(std::type_identity<T>) {
     Random random;
     for (const std::int64_t count : {0, 1, 2, 3, 64, 1000}) {
-      std::vector<T> row = tricky<T>(random, count);
+      std::vector<T> row = tricky_elements<T>(random, count);
       std::stable_sort(row.begin(), row.end(), is_less<T>);
-      const std::vector<T> values = tricky<T>(random, 100);
+      const std::vector<T> values = tricky_elements<T>(random, 100);
       const Tensor sorted = tensor_of(row);
       const Tensor wanted = tensor_of(values);
       std::vector<std::int64_t> left(100);
@@ -143,7 +143,7 @@ TEST_P(SortEveryDType, SortsManyShortRows) {
       for (const std::int64_t rows : {1, 7, 8, 19}) {
         SCOPED_TRACE(testing::Message() << rows << " rows of " << count);
         const bool descending = random.chance(0.5);
-        const std::vector<T> values = tricky<T>(random, rows * count);
+        const std::vector<T> values = tricky_elements<T>(random, rows * count);
         const Tensor from = tensor_of(values);
         const Sorting sorting{dtype_of<T>(), count, descending};
         const Tensor scratch = empty({sort_scratch_bytes(sorting)}, DType::u8);

@@ -11,10 +11,10 @@ using Real = long double;
 using kernels::UnaryOp;
 
 constexpr Real pi = std::numbers::pi_v<Real>;
-constexpr Real inf = std::numeric_limits<Real>::infinity();
+constexpr Real real_inf = std::numeric_limits<Real>::infinity();
 
 Real sigmoid(Real x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
-Real silu(Real x) { return x == -inf ? -0.0L : x * sigmoid(x); }
+Real silu(Real x) { return x == -real_inf ? -0.0L : x * sigmoid(x); }
 Real softplus(Real x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 Real logit(Real x) {
   return std::abs(x - 0.5L) < 0.25L ? std::log1p((2 * x - 1) / (1 - x)) : std::log(x / (1 - x));
@@ -25,9 +25,9 @@ Real sinc(Real x) {
   const Real sine = std::sin(pi * (x - n));
   return (std::fmod(n, 2.0L) == 0 ? sine : -sine) / (pi * x);
 }
-Real gelu(Real x) { return x == -inf ? -0.0L : 0.5L * x * std::erfc(-x / std::sqrt(2.0L)); }
+Real gelu(Real x) { return x == -real_inf ? -0.0L : 0.5L * x * std::erfc(-x / std::sqrt(2.0L)); }
 Real gelu_tanh(Real x) {
-  if (x == -inf) return -0.0L;
+  if (x == -real_inf) return -0.0L;
   return x * sigmoid(2 * std::sqrt(2 / pi) * (x + 0.044715L * x * x * x));
 }
 Real log_gamma(Real x) {
@@ -35,7 +35,7 @@ Real log_gamma(Real x) {
   return lgammal_r(x, &sign);
 }
 Real digamma(Real x) {
-  if (x == 0) return std::copysign(inf, -x);
+  if (x == 0) return std::copysign(real_inf, -x);
   if (x < 0) {
     const Real r = x - std::nearbyint(x);
     if (!(r != 0)) return std::numeric_limits<Real>::quiet_NaN();
@@ -53,7 +53,7 @@ Real digamma(Real x) {
 }
 /// The sum of (x/2)^(2k) / (k! (k + order)!), times (x/2)^order.
 Real bessel(int order, Real x) {
-  if (std::isinf(x)) return order == 0 ? inf : x;
+  if (std::isinf(x)) return order == 0 ? real_inf : x;
   const Real y = x * x / 4;
   Real term = order == 0 ? 1 : x / 2;
   Real sum = term;
@@ -66,7 +66,7 @@ Real bessel(int order, Real x) {
 /// By Newton's method, from the kernel's own neighbourhood: any start leads to the same end.
 Real erfinv(Real x) {
   if (!(std::abs(x) < 1))
-    return std::abs(x) == 1 ? x * inf : std::numeric_limits<Real>::quiet_NaN();
+    return std::abs(x) == 1 ? x * real_inf : std::numeric_limits<Real>::quiet_NaN();
   const Real size = std::abs(x);
   Real y = size < 0.7L ? size : std::sqrt(-std::log((1 - size) / 2));
   for (int i = 0; i < 60; ++i) {

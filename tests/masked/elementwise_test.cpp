@@ -11,6 +11,7 @@
 #include "loup/ops/select.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -18,11 +19,10 @@ namespace {
 
 using test::elements;
 using test::expect_error;
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using test::nan_f32;
 
 MaskedTensor sample(bool requires_grad = false) {
-  return {tensor({1.0F, nan, 3.0F}), tensor({true, false, true}), requires_grad};
+  return {tensor({1.0F, nan_f32, 3.0F}), tensor({true, false, true}), requires_grad};
 }
 
 std::vector<float> counted(const MaskedTensor& x) { return elements<float>(x.to_tensor(-7)); }
@@ -127,7 +127,7 @@ TEST(MaskedElementwise, HiddenElementsReachNoGradient) {
 }
 
 TEST(MasksFromData, HideWhatTheyName) {
-  const Tensor x = tensor({1.0F, nan, std::numeric_limits<float>::infinity()});
+  const Tensor x = tensor({1.0F, nan_f32, std::numeric_limits<float>::infinity()});
   EXPECT_EQ(elements<bool>(from_nan(x).get_mask()), (std::vector<bool>{true, false, true}));
   EXPECT_EQ(elements<bool>(masked_invalid(x).get_mask()), (std::vector<bool>{true, false, false}));
   EXPECT_EQ(elements<bool>(masked_outside(x, 0, 2).get_mask()),

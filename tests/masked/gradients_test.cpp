@@ -1,7 +1,5 @@
 #include "loup/masked/gradients.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "loup/autograd/node.h"
@@ -11,6 +9,8 @@
 #include "loup/ops/operators.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -18,24 +18,18 @@ namespace {
 
 using test::elements;
 using test::expect_error;
+using test::leaf;
+using test::nan_f32;
 using Floats = std::vector<float>;
 using Bools = std::vector<bool>;
 
-const float nan = std::nanf("");
-
-MaskedTensor leaf(const Tensor& data) { return {data, tensor({true, false}), true}; }
-
-Tensor plain_leaf(const Tensor& data) {
-  Tensor result = ops::clone(data);
-  autograd::set_requires_grad(result, true);
-  return result;
-}
+MaskedTensor masked_leaf(const Tensor& data) { return {data, tensor({true, false}), true}; }
 
 Floats gradient_of(const MaskedTensor& x) { return elements<float>(x.grad()->get_data()); }
 Floats gradient_of(const Tensor& x) { return elements<float>(*autograd::grad(x)); }
 
 TEST(MaskedGrad, IsTheStoredGradientWithACopyOfTheMask) {
-  const MaskedTensor x = leaf(tensor({1.0F, nan}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, nan_f32}));
   backward(sum(x));
   const MaskedTensor gradient = *x.grad();
   gradient.get_data().set({0}, 7);
@@ -46,14 +40,14 @@ TEST(MaskedGrad, IsTheStoredGradientWithACopyOfTheMask) {
 }
 
 TEST(MaskedGrad, WritesZerosUnderTheMaskIntoTheStoredGradient) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
-  autograd::backward(x.get_data(), {.gradient = tensor({3.0F, nan})});
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
+  autograd::backward(x.get_data(), {.gradient = tensor({3.0F, nan_f32})});
   EXPECT_EQ(gradient_of(x), (Floats{3, 0}));
   EXPECT_EQ(gradient_of(x.get_data()), (Floats{3, 0}));
 }
 
 TEST(MaskedGrad, DoesNotTouchAStoredGradientThatIsZeroUnderTheMask) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   backward(sum(x));
   const auto version = autograd::grad(x.get_data())->storage().version();
   const MaskedTensor gradient = *x.grad();
@@ -61,7 +55,7 @@ TEST(MaskedGrad, DoesNotTouchAStoredGradientThatIsZeroUnderTheMask) {
 }
 
 TEST(MaskedGrad, LeavesTheGradientOfAPlainLeafAsItIs) {
-  const Tensor plain = plain_leaf(tensor({1.0F, 2.0F}));
+  const Tensor plain = leaf(tensor({1.0F, 2.0F}));
   MaskedTensor x = as_masked_tensor(plain, tensor({true, false}));
   x.set_requires_grad(true);
   x.retain_grad();
@@ -71,7 +65,7 @@ TEST(MaskedGrad, LeavesTheGradientOfAPlainLeafAsItIs) {
 }
 
 TEST(MaskedGrad, ReplacesAStoredGradientThatCannotBeWritten) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   autograd::set_grad(x.get_data(), ops::expand(tensor({5.0F}), {2}));
   EXPECT_EQ(gradient_of(x), (Floats{5, 0}));
   x.grad()->get_data().set({0}, 6);
@@ -87,7 +81,7 @@ TEST(MaskedGrad, OwnsTheGradientOfALeafThatBecameOneLater) {
 }
 
 TEST(MaskedRetainGrad, KeepsTheGradientOfAComputedTensor) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   MaskedTensor y = x * 2;
   y.retain_grad();
   autograd::backward(y.get_data(), {.gradient = tensor({3.0F, 4.0F})});
@@ -96,7 +90,7 @@ TEST(MaskedRetainGrad, KeepsTheGradientOfAComputedTensor) {
 }
 
 TEST(MaskedRetainGrad, LeavesWhatAPlainTensorRetainsAsItIs) {
-  const Tensor plain = plain_leaf(tensor({1.0F, 2.0F})) * 1;
+  const Tensor plain = leaf(tensor({1.0F, 2.0F})) * 1;
   autograd::retain_grad(plain);
   MaskedTensor x = as_masked_tensor(plain, tensor({true, false}));
   x.retain_grad();
@@ -106,7 +100,7 @@ TEST(MaskedRetainGrad, LeavesWhatAPlainTensorRetainsAsItIs) {
 }
 
 TEST(MaskedSetGrad, SharesAGradientThatIsZeroWhereTheMaskIsFalse) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   const Tensor given = tensor({1.0F, 0.0F});
   set_grad(x, given);
   given.set({0}, 4);
@@ -114,48 +108,48 @@ TEST(MaskedSetGrad, SharesAGradientThatIsZeroWhereTheMaskIsFalse) {
 }
 
 TEST(MaskedSetGrad, CopiesAGradientThatIsNot) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   const Tensor given = tensor({1.0F, 9.0F});
   set_grad(x, given);
   EXPECT_EQ(gradient_of(x.get_data()), (Floats{1, 0}));
   EXPECT_EQ(elements<float>(given), (Floats{1, 9}));
-  set_grad(x, MaskedTensor(tensor({nan, nan}), tensor({false, true})));
+  set_grad(x, MaskedTensor(tensor({nan_f32, nan_f32}), tensor({false, true})));
   EXPECT_EQ(gradient_of(x.get_data()), (Floats{0, 0}));
   set_grad(x, {});
   EXPECT_FALSE(x.grad().has_value());
 }
 
 TEST(MaskedSetGrad, RefusesAnotherShape) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   expect_error<ShapeError>([&] { set_grad(x, tensor({1.0F})); },
                            "grad: expected a gradient of shape [2]", "got [1]");
 }
 
 TEST(MaskedBackward, CombinesTheMasksOfTensorAndGradient) {
-  const Tensor x = plain_leaf(tensor({1.0F, 0.0F, 0.0F}));
+  const Tensor x = leaf(tensor({1.0F, 0.0F, 0.0F}));
   const MaskedTensor y = as_masked_tensor(1 / x, tensor({true, true, false}));
-  backward(y, {.gradient = tensor({2.0F, nan, 1.0F}), .mask = tensor({true, false, true})});
+  backward(y, {.gradient = tensor({2.0F, nan_f32, 1.0F}), .mask = tensor({true, false, true})});
   EXPECT_EQ(gradient_of(x), (Floats{-2, 0, 0}));
 }
 
 TEST(MaskedBackward, RefusesAMaskOfAnotherShape) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   expect_error<ShapeError>([&] { backward(x, {.gradient = x.get_data(), .mask = tensor({true})}); },
                            "backward: expected a mask of shape [2]", "got [1]");
 }
 
 TEST(MaskedBackward, RunsFromSeveralRootsOfBothKinds) {
-  const Tensor x = plain_leaf(tensor({1.0F, 0.0F}));
+  const Tensor x = leaf(tensor({1.0F, 0.0F}));
   const std::vector<AnyTensor> roots{as_masked_tensor(1 / x, tensor({true, false})), 1 / x, x};
   const std::vector<std::optional<AnyTensor>> gradients{
-      tensor({1.0F, nan}), MaskedTensor(tensor({2.0F, nan}), tensor({true, false})),
+      tensor({1.0F, nan_f32}), MaskedTensor(tensor({2.0F, nan_f32}), tensor({true, false})),
       tensor({10.0F, 20.0F})};
   backward(roots, gradients);
   EXPECT_EQ(gradient_of(x), (Floats{7, 20}));
 }
 
 TEST(MaskedBackward, RunsWhileNothingIsRecorded) {
-  const MaskedTensor x = leaf(tensor({1.0F, nan}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, nan_f32}));
   const std::vector<AnyTensor> roots{x * 3};
   const autograd::RecordingScope off(false);
   backward(roots, std::vector<std::optional<AnyTensor>>{tensor({1.0F, 1.0F})});
@@ -170,7 +164,7 @@ TEST(MaskedBackward, RefusesRootsWithoutARecord) {
 }
 
 TEST(MaskedBackward, RefusesAMaskedGradientOfAnotherShape) {
-  const std::vector<AnyTensor> roots{leaf(tensor({1.0F, 2.0F}))};
+  const std::vector<AnyTensor> roots{masked_leaf(tensor({1.0F, 2.0F}))};
   const std::vector<std::optional<AnyTensor>> gradients{
       MaskedTensor(tensor({1.0F}), tensor({true}))};
   expect_error<ShapeError>([&] { backward(roots, gradients); },
@@ -178,8 +172,8 @@ TEST(MaskedBackward, RefusesAMaskedGradientOfAnotherShape) {
 }
 
 TEST(MaskedGradOf, GivesMaskedGradientsOfMaskedInputs) {
-  const MaskedTensor x = leaf(tensor({3.0F, nan}));
-  const Tensor y = plain_leaf(tensor({4.0F, 5.0F}));
+  const MaskedTensor x = masked_leaf(tensor({3.0F, nan_f32}));
+  const Tensor y = leaf(tensor({4.0F, 5.0F}));
   const auto found = grad({sum(x * y)}, {y, x});
   EXPECT_EQ(elements<float>(std::get<Tensor>(*found[0])), (Floats{3, 0}));
   const auto& by_x = std::get<MaskedTensor>(*found[1]);
@@ -190,14 +184,14 @@ TEST(MaskedGradOf, GivesMaskedGradientsOfMaskedInputs) {
 }
 
 TEST(MaskedGradOf, LeavesTheGradientOfTheSameDataAsItIs) {
-  const MaskedTensor x = leaf(tensor({3.0F, 4.0F}));
+  const MaskedTensor x = masked_leaf(tensor({3.0F, 4.0F}));
   const auto found = grad({x.get_data()}, {x, x.get_data()}, {.gradients = {tensor({5.0F, 6.0F})}});
   EXPECT_EQ(elements<float>(data_of(*found[0])), (Floats{5, 0}));
   EXPECT_EQ(elements<float>(data_of(*found[1])), (Floats{5, 6}));
 }
 
 TEST(MaskedGradOf, IsRecordedWithCreateGraph) {
-  const MaskedTensor x = leaf(tensor({2.0F, 5.0F}));
+  const MaskedTensor x = masked_leaf(tensor({2.0F, 5.0F}));
   const Tensor cube = x.get_data() * x.get_data() * x.get_data();
   const auto first = grad({cube}, {x}, {.gradients = {tensor({1.0F, 1.0F})}, .create_graph = true});
   EXPECT_EQ(elements<float>(data_of(*first[0])), (Floats{12, 0}));
@@ -207,15 +201,15 @@ TEST(MaskedGradOf, IsRecordedWithCreateGraph) {
 }
 
 TEST(MaskedGradOf, HasNoGradientOfUnusedInputsIfThatIsAllowed) {
-  const MaskedTensor x = leaf(tensor({2.0F, 5.0F}));
-  const MaskedTensor unused = leaf(tensor({2.0F, 5.0F}));
+  const MaskedTensor x = masked_leaf(tensor({2.0F, 5.0F}));
+  const MaskedTensor unused = masked_leaf(tensor({2.0F, 5.0F}));
   const auto found = grad({sum(x)}, {unused, x}, {.allow_unused = true});
   EXPECT_FALSE(found[0].has_value());
   EXPECT_TRUE(found[1].has_value());
 }
 
 TEST(MaskedHooks, SeeTheMaskAtTheirRegistration) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   std::vector<Bools> masks;
   register_hook(x, [&](const MaskedTensor& gradient) -> std::optional<AnyTensor> {
     masks.push_back(elements<bool>(gradient.get_mask()));
@@ -230,7 +224,7 @@ TEST(MaskedHooks, SeeTheMaskAtTheirRegistration) {
 }
 
 TEST(MaskedHooks, ReplaceTheGradient) {
-  const MaskedTensor x = leaf(tensor({1.0F, 2.0F}));
+  const MaskedTensor x = masked_leaf(tensor({1.0F, 2.0F}));
   register_hook(x, [](const MaskedTensor& gradient) -> std::optional<AnyTensor> {
     return MaskedTensor(gradient.get_data() * 10, tensor({false, true}));
   });

@@ -1,7 +1,6 @@
 #include "loup/masked/lines.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/random.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
@@ -24,11 +24,10 @@ using test::bits_of;
 using test::elements;
 using test::expect_error;
 using test::grad_of;
+using test::inf;
 using test::leaf;
+using test::nan;
 using test::Random;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
 
 /// Equal element by element; NaN equals NaN.
 void expect_elements(const Tensor& got, const std::vector<double>& wanted) {

@@ -1,7 +1,6 @@
 #include "loup/masked/log_add_exp.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 #include "loup/masked/ops.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -17,10 +17,10 @@ namespace {
 using test::elements;
 using test::expect_error;
 using test::grad_of;
+using test::inf;
 using test::leaf;
+using test::nan;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
 const Tensor left = tensor({true, false, true, false});
 const Tensor right = tensor({true, true, false, false});
 

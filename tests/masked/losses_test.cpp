@@ -1,7 +1,6 @@
 #include "loup/masked/losses.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +11,7 @@
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -21,13 +21,12 @@ using ops::LossReduction;
 using test::bits_of;
 using test::elements;
 using test::expect_error;
+using test::nan_f32;
 using test::Random;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 TEST(MaskedLosses, CountWhereBothOperandsDo) {
-  const MaskedTensor x(tensor({1.0F, nan, 3.0F, 5.0F}), tensor({true, false, true, true}));
-  const MaskedTensor y(tensor({3.0F, 1.0F, nan, 2.0F}), tensor({true, true, false, true}));
+  const MaskedTensor x(tensor({1.0F, nan_f32, 3.0F, 5.0F}), tensor({true, false, true, true}));
+  const MaskedTensor y(tensor({3.0F, 1.0F, nan_f32, 2.0F}), tensor({true, true, false, true}));
   const MaskedTensor each = mse_loss(x, y, LossReduction::none);
   EXPECT_EQ(elements<bool>(each.get_mask()), (std::vector<bool>{true, false, false, true}));
   EXPECT_EQ(elements<float>(each.get_data()), (std::vector<float>{4, 0, 0, 9}));
@@ -36,14 +35,15 @@ TEST(MaskedLosses, CountWhereBothOperandsDo) {
 }
 
 TEST(MaskedLosses, TakePlainOperandsAndNumbers) {
-  const MaskedTensor x(tensor({{1.0F, nan}, {3.0F, 5.0F}}), tensor({{true, false}, {true, true}}));
+  const MaskedTensor x(tensor({{1.0F, nan_f32}, {3.0F, 5.0F}}),
+                       tensor({{true, false}, {true, true}}));
   EXPECT_EQ(l1_loss(x, tensor({1.0F, 2.0F})).item<float>(), 5.0F / 3);
   EXPECT_EQ(l1_loss(tensor({1.0F, 2.0F}), x).item<float>(), 5.0F / 3);
   EXPECT_EQ(mse_loss(x, 1, LossReduction::sum).item<float>(), 20);
 }
 
 TEST(MaskedLosses, WhereNothingCountsAreMasked) {
-  const MaskedTensor x(tensor({nan, 1.0F}), tensor({false, false}), true);
+  const MaskedTensor x(tensor({nan_f32, 1.0F}), tensor({false, false}), true);
   const MaskedTensor mean = mse_loss(x, ones({2}));
   EXPECT_FALSE(mean.get_mask().item<bool>());
   EXPECT_TRUE(std::isnan(mean.get_data().item<float>()));
@@ -85,7 +85,7 @@ TEST(MaskedLosses, HiddenElementsChangeNoBitOfResultsAndGradients) {
 }
 
 /// The classes that count, as a tensor of their own.
-Tensor counted(const Tensor& row, const Tensor& mask) { return ops::masked_select(row, mask); }
+Tensor what_counts(const Tensor& row, const Tensor& mask) { return ops::masked_select(row, mask); }
 
 TEST(MaskedCrossEntropy, LeavesOutMaskedClasses) {
   Random random;
@@ -101,9 +101,9 @@ TEST(MaskedCrossEntropy, LeavesOutMaskedClasses) {
     for (std::int64_t i = 0; i < 8; ++i) {
       const Tensor counts = ops::select(mask, 0, i);
       const auto place = elements<bool>(counts);
-      const Tensor wanted = ops::cross_entropy(counted(ops::select(data, 0, i), counts),
+      const Tensor wanted = ops::cross_entropy(what_counts(ops::select(data, 0, i), counts),
                                                full({}, place[0] + place[1], DType::i64),
-                                               {.weight = counted(weight, counts),
+                                               {.weight = what_counts(weight, counts),
                                                 .reduction = LossReduction::none,
                                                 .label_smoothing = smoothing});
       EXPECT_NEAR(result.get_data().at<double>({i}), wanted.item<double>(), 1e-12);
@@ -114,7 +114,7 @@ TEST(MaskedCrossEntropy, LeavesOutMaskedClasses) {
 
 TEST(MaskedCrossEntropy, CountsWhereTheTargetAndItsClassDo) {
   const MaskedTensor x(
-      tensor({{1.0F, nan}, {nan, 0.0F}, {nan, nan}, {1.0F, 1.0F}, {0.0F, 0.0F}}),
+      tensor({{1.0F, nan_f32}, {nan_f32, 0.0F}, {nan_f32, nan_f32}, {1.0F, 1.0F}, {0.0F, 0.0F}}),
       tensor({{true, false}, {false, true}, {false, false}, {true, true}, {true, true}}));
   // 99 is no class, but masked.
   const MaskedTensor target(tensor({0, 0, 1, 99, -100}), tensor({true, true, true, false, true}));
@@ -127,7 +127,7 @@ TEST(MaskedCrossEntropy, CountsWhereTheTargetAndItsClassDo) {
 }
 
 TEST(MaskedCrossEntropy, WhereNothingCountsIsMasked) {
-  const MaskedTensor x(tensor({{1.0F, nan}}), tensor({{true, false}}), true);
+  const MaskedTensor x(tensor({{1.0F, nan_f32}}), tensor({{true, false}}), true);
   for (const auto& weight : {std::optional<Tensor>(), std::optional(ones({2}))}) {
     const MaskedTensor mean = cross_entropy(x, tensor({1}), {.weight = weight});
     EXPECT_FALSE(mean.get_mask().item<bool>());

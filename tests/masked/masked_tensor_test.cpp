@@ -9,17 +9,17 @@
 #include "loup/autograd/node.h"
 #include "loup/masked/ops.h"
 #include "loup/ops/views.h"
+#include "tests/masked/samples.h"
 #include "tests/support/errors.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
 namespace {
 
+using test::data_2x3;
 using test::elements;
 using test::expect_error;
-
-const Tensor data = tensor({{0.0F, 1.0F, 2.0F}, {3.0F, 4.0F, 5.0F}});
-const Tensor mask = tensor({{true, false, false}, {true, true, false}});
+using test::mask_2x3;
 
 TEST(MaskedTensorConstructor, RefusesRequiresGradOnIntegersBeforeItLooksAtTheMask) {
   expect_error<DTypeError>([] { MaskedTensor(tensor({1, 2}), tensor({1.0F}), true); },
@@ -27,22 +27,22 @@ TEST(MaskedTensorConstructor, RefusesRequiresGradOnIntegersBeforeItLooksAtTheMas
 }
 
 TEST(MaskedTensorConstructor, RefusesAMaskThatIsNotBoolBeforeItLooksAtShapes) {
-  expect_error<DTypeError>([] { MaskedTensor(data, tensor({1, 0})); },
+  expect_error<DTypeError>([] { MaskedTensor(data_2x3, tensor({1, 0})); },
                            "MaskedTensor: expected a mask of bool", "got int32");
 }
 
 TEST(MaskedTensorConstructor, RefusesAMaskOfAnotherRank) {
-  expect_error<ShapeError>([] { MaskedTensor(data, tensor({true, false, true})); },
+  expect_error<ShapeError>([] { MaskedTensor(data_2x3, tensor({true, false, true})); },
                            "MaskedTensor: expected a mask of 2 dims", "got shape [3]");
 }
 
 TEST(MaskedTensorConstructor, RefusesAMaskOfOtherSizes) {
-  expect_error<ShapeError>([] { MaskedTensor(data, ops::transpose(mask, 0, 1)); },
+  expect_error<ShapeError>([] { MaskedTensor(data_2x3, ops::transpose(mask_2x3, 0, 1)); },
                            "MaskedTensor: expected a mask of shape [2, 3]", "got [3, 2]");
 }
 
 TEST(MaskedTensorConstructor, DoesNotBroadcastTheMask) {
-  EXPECT_THROW(MaskedTensor(data, ones({1, 3}, DType::boolean)), ShapeError);
+  EXPECT_THROW(MaskedTensor(data_2x3, ones({1, 3}, DType::boolean)), ShapeError);
 }
 
 TEST(MaskedTensorConstructor, AcceptsEveryDType) {
@@ -68,7 +68,7 @@ TEST(MaskedTensorConstructor, CutsTheGradientRecord) {
 }
 
 TEST(MaskedTensorConstructor, MakesALeafWhenAsked) {
-  const MaskedTensor x(data, mask, true);
+  const MaskedTensor x(data_2x3, mask_2x3, true);
   ASSERT_TRUE(x.requires_grad());
   EXPECT_TRUE(x.get_data().node()->is_leaf());
 }
@@ -82,9 +82,9 @@ TEST(MaskedTensorFunction, CopiesAsTheConstructor) {
 }
 
 TEST(AsMaskedTensor, SharesDataAndMask) {
-  const MaskedTensor x = as_masked_tensor(data, mask);
-  EXPECT_EQ(x.get_data().storage(), data.storage());
-  EXPECT_EQ(x.get_mask().storage(), mask.storage());
+  const MaskedTensor x = as_masked_tensor(data_2x3, mask_2x3);
+  EXPECT_EQ(x.get_data().storage(), data_2x3.storage());
+  EXPECT_EQ(x.get_mask().storage(), mask_2x3.storage());
 }
 
 TEST(AsMaskedTensor, KeepsTheGradientRecord) {
@@ -96,12 +96,12 @@ TEST(AsMaskedTensor, KeepsTheGradientRecord) {
 }
 
 TEST(AsMaskedTensor, MakesTheSameChecks) {
-  EXPECT_THROW(as_masked_tensor(data, data), DTypeError);
-  EXPECT_THROW(as_masked_tensor(data, tensor({true})), ShapeError);
+  EXPECT_THROW(as_masked_tensor(data_2x3, data_2x3), DTypeError);
+  EXPECT_THROW(as_masked_tensor(data_2x3, tensor({true})), ShapeError);
 }
 
 TEST(MaskedTensorAccess, TellsShapeAndDType) {
-  const MaskedTensor x(data, mask);
+  const MaskedTensor x(data_2x3, mask_2x3);
   EXPECT_EQ(x.shape(), (Shape{2, 3}));
   EXPECT_EQ(x.ndim(), 2);
   EXPECT_EQ(x.size(), 6);
@@ -109,12 +109,12 @@ TEST(MaskedTensorAccess, TellsShapeAndDType) {
 }
 
 TEST(ToTensor, FillsWhereTheMaskIsFalse) {
-  EXPECT_EQ(elements<float>(MaskedTensor(data, mask).to_tensor(-1)),
+  EXPECT_EQ(elements<float>(MaskedTensor(data_2x3, mask_2x3).to_tensor(-1)),
             (std::vector<float>{0, -1, -1, 3, 4, -1}));
 }
 
 TEST(ToTensor, IsAPlainCopy) {
-  const MaskedTensor x(data, mask);
+  const MaskedTensor x(data_2x3, mask_2x3);
   x.to_tensor(0).set({0, 0}, 9);
   EXPECT_EQ(x.get_data().at<float>({0, 0}), 0);
 }
@@ -126,20 +126,20 @@ TEST(ToTensor, SendsGradientOnlyWhereTheMaskIsTrue) {
 }
 
 TEST(MaskedTensorGrad, IsAbsentBeforeBackward) {
-  EXPECT_FALSE(MaskedTensor(data, mask, true).grad().has_value());
-  EXPECT_FALSE(MaskedTensor(data, mask).grad().has_value());
+  EXPECT_FALSE(MaskedTensor(data_2x3, mask_2x3, true).grad().has_value());
+  EXPECT_FALSE(MaskedTensor(data_2x3, mask_2x3).grad().has_value());
 }
 
 TEST(MaskedTensorGrad, HasTheMaskOfTheLeafAndZerosUnderIt) {
-  const MaskedTensor x(data, mask, true);
+  const MaskedTensor x(data_2x3, mask_2x3, true);
   autograd::backward(sum(x).get_data());
   const MaskedTensor grad = *x.grad();
-  EXPECT_EQ(elements<bool>(grad.get_mask()), elements<bool>(mask));
+  EXPECT_EQ(elements<bool>(grad.get_mask()), elements<bool>(mask_2x3));
   EXPECT_EQ(elements<float>(grad.get_data()), (std::vector<float>{1, 0, 0, 1, 1, 0}));
 }
 
 TEST(MaskedTensorGrad, IsZeroUnderTheMaskEvenWhenTheCallLookedThere) {
-  const MaskedTensor x(data, mask, true);
+  const MaskedTensor x(data_2x3, mask_2x3, true);
   autograd::backward(sum(x.get_data()));
   EXPECT_EQ(elements<float>(x.grad()->get_data()), (std::vector<float>{1, 0, 0, 1, 1, 0}));
 }
@@ -151,7 +151,7 @@ std::string printed(const MaskedTensor& x) {
 }
 
 TEST(MaskedTensorText, ShowsMaskedCellsAsDashes) {
-  EXPECT_EQ(printed(MaskedTensor(data, mask)),
+  EXPECT_EQ(printed(MaskedTensor(data_2x3, mask_2x3)),
             "MaskedTensor(\n"
             "  [[ 0.0,   --,   --],\n"
             "   [ 3.0,  4.0,   --]]\n"

@@ -4,6 +4,7 @@
 
 #include "loup/masked/order.h"
 #include "loup/masked/products.h"
+#include "tests/masked/samples.h"
 #include "tests/support/errors.h"
 #include "tests/support/tensors.h"
 
@@ -11,19 +12,18 @@ namespace loup {
 namespace {
 
 using namespace ops;  // moves of masked tensors are found by their type
+using test::data_2x3;
 using test::elements;
 using test::expect_error;
-
-const Tensor data = tensor({{0.0F, 1.0F, 2.0F}, {3.0F, 4.0F, 5.0F}});
-const Tensor mask = tensor({{true, false, false}, {true, true, false}});
+using test::mask_2x3;
 
 /// Data and mask of `move(x)` are those of the moved parts.
 template <class Move>
 void expect_alike(const Move& move) {
-  const MaskedTensor moved = move(MaskedTensor(data, mask));
-  EXPECT_EQ(moved.shape(), move(data).shape());
-  EXPECT_EQ(elements<float>(moved.get_data()), elements<float>(move(data)));
-  EXPECT_EQ(elements<bool>(moved.get_mask()), elements<bool>(move(mask)));
+  const MaskedTensor moved = move(MaskedTensor(data_2x3, mask_2x3));
+  EXPECT_EQ(moved.shape(), move(data_2x3).shape());
+  EXPECT_EQ(elements<float>(moved.get_data()), elements<float>(move(data_2x3)));
+  EXPECT_EQ(elements<bool>(moved.get_mask()), elements<bool>(move(mask_2x3)));
 }
 
 TEST(MaskedMoves, DoToTheMaskWhatTheyDoToTheData) {
@@ -56,7 +56,7 @@ TEST(MaskedMoves, DoToTheMaskWhatTheyDoToTheData) {
 }
 
 TEST(MaskedMoves, JoinDataAndMasks) {
-  const std::vector<MaskedTensor> parts(2, MaskedTensor(data, mask));
+  const std::vector<MaskedTensor> parts(2, MaskedTensor(data_2x3, mask_2x3));
   for (const MaskedTensor& joined : {cat(parts), vstack(parts)}) {
     EXPECT_EQ(joined.shape(), (Shape{4, 3}));
     EXPECT_EQ(elements<bool>(select(joined, 0, 3).get_mask()),
@@ -67,7 +67,7 @@ TEST(MaskedMoves, JoinDataAndMasks) {
 }
 
 TEST(MaskedMoves, ViewsWriteThrough) {
-  MaskedTensor x(data, mask);
+  MaskedTensor x(data_2x3, mask_2x3);
   MaskedTensor row = select(x, 0, 0);
   const ops::Index second[] = {1};
   row.index_put_(second, full({}, 9));
@@ -78,16 +78,16 @@ TEST(MaskedMoves, ViewsWriteThrough) {
 }
 
 TEST(MaskedSort, PutsWhatDoesNotCountLastInItsOrder) {
-  const auto [values, indices] = sort(MaskedTensor(data, mask), 1, true);
+  const auto [values, indices] = sort(MaskedTensor(data_2x3, mask_2x3), 1, true);
   EXPECT_EQ(elements<std::int64_t>(indices), (std::vector<std::int64_t>{0, 1, 2, 1, 0, 2}));
   EXPECT_EQ(elements<bool>(values.get_mask()),
             (std::vector<bool>{true, false, false, true, true, false}));
-  expect_error<ValueError>([] { topk(MaskedTensor(data, mask), 4); },
+  expect_error<ValueError>([] { topk(MaskedTensor(data_2x3, mask_2x3), 4); },
                            "topk: expected k from 0 to 3", "got 4");
 }
 
 TEST(MaskedProducts, AddWhatCountsInBoth) {
-  const MaskedTensor x(data, mask);
+  const MaskedTensor x(data_2x3, mask_2x3);
   const MaskedTensor product = matmul(x, transpose(x, 0, 1));
   EXPECT_EQ(elements<float>(product.to_tensor(-1)), (std::vector<float>{0, 0, 0, 25}));
   EXPECT_EQ(elements<float>(outer(select(x, 1, 1), select(x, 0, 0)).to_tensor(-1)),

@@ -1,7 +1,6 @@
 #include "loup/masked/op.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,8 @@
 #include "loup/ops/copy.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -18,25 +19,20 @@ namespace {
 
 using test::elements;
 using test::expect_error;
+using test::inf_f32;
+using test::leaf;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-const Tensor data = tensor({{1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}});
-const Tensor mask = tensor({{true, false, true}, {true, true, false}});
-
-Tensor leaf(const Tensor& x) {
-  Tensor result = ops::clone(x);
-  autograd::set_requires_grad(result, true);
-  return result;
-}
+const Tensor one_to_six = tensor({{1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}});
+const Tensor four_of_six = tensor({{true, false, true}, {true, true, false}});
 
 TEST(MaskedSum, AddsWhatCounts) {
-  EXPECT_EQ(elements<float>(sum(data, 1, {.mask = mask})), (std::vector<float>{4, 9}));
-  EXPECT_EQ(sum(data, {}, {.mask = mask}).item<float>(), 13);
+  EXPECT_EQ(elements<float>(sum(one_to_six, 1, {.mask = four_of_six})), (std::vector<float>{4, 9}));
+  EXPECT_EQ(sum(one_to_six, {}, {.mask = four_of_six}).item<float>(), 13);
 }
 
 TEST(MaskedSum, GivesZeroWhereNothingCounts) {
   const Tensor nothing = tensor({{false}, {true}});
-  EXPECT_EQ(elements<float>(sum(data, 1, {.mask = nothing})), (std::vector<float>{0, 15}));
+  EXPECT_EQ(elements<float>(sum(one_to_six, 1, {.mask = nothing})), (std::vector<float>{0, 15}));
 }
 
 TEST(MaskedSum, AcceptsMasksOfEveryBroadcastableShape) {
@@ -64,36 +60,37 @@ TEST(MaskedSum, OfHalvesAccumulatesWider) {
 }
 
 TEST(MaskedSum, RefusesAMaskThatDoesNotBroadcast) {
-  expect_error<ShapeError>([] { sum(data, {}, {.mask = ones({2}, DType::boolean)}); },
+  expect_error<ShapeError>([] { sum(one_to_six, {}, {.mask = ones({2}, DType::boolean)}); },
                            "sum: expected a mask broadcastable to [2, 3]", "got shape [2]");
 }
 
 TEST(MaskedSum, RefusesAFloatMaskOfAMaskedTensorCallToo) {
-  expect_error<DTypeError>([] { sum(as_masked_tensor(data, mask), {}, {.mask = ones({3})}); },
-                           "sum: expected a mask of bool or integers", "got float32");
+  expect_error<DTypeError>(
+      [] { sum(as_masked_tensor(one_to_six, four_of_six), {}, {.mask = ones({3})}); },
+      "sum: expected a mask of bool or integers", "got float32");
 }
 
 TEST(MaskedSum, OfAMaskedTensorUsesItsMask) {
-  const MaskedTensor got = sum(as_masked_tensor(data, mask), 1);
+  const MaskedTensor got = sum(as_masked_tensor(one_to_six, four_of_six), 1);
   EXPECT_EQ(elements<float>(got.get_data()), (std::vector<float>{4, 9}));
   EXPECT_EQ(elements<bool>(got.get_mask()), (std::vector<bool>{true, true}));
 }
 
 TEST(MaskedSum, OfAMaskedTensorCombinesItsMaskWithAnExplicitOne) {
   const Tensor other = tensor({0, 7, 256});  // integers count when they are not 0
-  const MaskedTensor got = sum(as_masked_tensor(data, mask), 1, {.mask = other});
+  const MaskedTensor got = sum(as_masked_tensor(one_to_six, four_of_six), 1, {.mask = other});
   EXPECT_EQ(elements<float>(got.get_data()), (std::vector<float>{3, 5}));
 }
 
 TEST(MaskedSum, OfAMaskedTensorMasksTheOutputsOfWhichNothingCounts) {
-  const MaskedTensor got =
-      sum(as_masked_tensor(data, mask), 1, {.mask = tensor({{true}, {false}}), .keepdim = true});
+  const MaskedTensor got = sum(as_masked_tensor(one_to_six, four_of_six), 1,
+                               {.mask = tensor({{true}, {false}}), .keepdim = true});
   EXPECT_EQ(elements<bool>(got.get_mask()), (std::vector<bool>{true, false}));
   EXPECT_EQ(got.shape(), (Shape{2, 1}));
 }
 
 TEST(OutputMask, IsTrueEverywhereWithoutAMask) {
-  EXPECT_EQ(elements<bool>(sum.output_mask(data, 0)), (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(elements<bool>(sum.output_mask(one_to_six, 0)), (std::vector<bool>{true, true, true}));
 }
 
 TEST(OutputMask, IsFalseWhereTheReducedDimIsEmpty) {
@@ -101,20 +98,20 @@ TEST(OutputMask, IsFalseWhereTheReducedDimIsEmpty) {
 }
 
 TEST(OutputMask, RefusesWhatTheCallRefuses) {
-  expect_error<IndexError>([] { sum.output_mask(data, 5); }, "sum: expected a dim from -2 to 1",
-                           "got 5");
-  EXPECT_THROW(sum.output_mask(data, {}, {.mask = ones({3})}), DTypeError);
+  expect_error<IndexError>([] { sum.output_mask(one_to_six, 5); },
+                           "sum: expected a dim from -2 to 1", "got 5");
+  EXPECT_THROW(sum.output_mask(one_to_six, {}, {.mask = ones({3})}), DTypeError);
 }
 
 TEST(MaskedSumGradient, IsTheGradientOfTheOutputWhereElementsCount) {
-  const Tensor x = leaf(data);
-  autograd::backward(sum(x, 1, {.mask = mask}), {.gradient = tensor({2.0F, 3.0F})});
+  const Tensor x = leaf(ops::clone(one_to_six));
+  autograd::backward(sum(x, 1, {.mask = four_of_six}), {.gradient = tensor({2.0F, 3.0F})});
   EXPECT_EQ(elements<float>(*autograd::grad(x)), (std::vector<float>{2, 0, 2, 3, 3, 0}));
 }
 
 TEST(MaskedSumGradient, IgnoresGarbageUnderTheMask) {
-  const Tensor x = leaf(tensor({{1.0F, std::nanf(""), 3.0F}, {4.0F, 5.0F, -infinity}}));
-  autograd::backward(sum(x, {}, {.mask = mask}));
+  const Tensor x = leaf(tensor({{1.0F, std::nanf(""), 3.0F}, {4.0F, 5.0F, -inf_f32}}));
+  autograd::backward(sum(x, {}, {.mask = four_of_six}));
   EXPECT_EQ(elements<float>(*autograd::grad(x)), (std::vector<float>{1, 0, 1, 1, 1, 0}));
 }
 
@@ -127,7 +124,7 @@ TEST(MaskedSumGradient, IsZeroForASliceOfWhichNothingCounts) {
 
 TEST(MaskedSumGradient, StaysAStructuralZeroThroughCallsUpstream) {
   // The outer sum masks an output whose own gradient arrives as NaN.
-  const Tensor x = leaf(data);
+  const Tensor x = leaf(ops::clone(one_to_six));
   const Tensor inner = sum(ops::transpose(x, 0, 1), 0);  // two row sums
   autograd::backward(sum(ops::expand(inner, {4, 2}), 1, {.mask = tensor({true, false})}),
                      {.gradient = tensor({1.0F, 1.0F, 1.0F, 1.0F})});
@@ -143,8 +140,8 @@ TEST(MaskedSumGradient, NeverReadsAnArrivingGradientThatIsMasked) {
 }
 
 TEST(MaskedSumGradient, NoticesThatTheMaskWasChangedInPlace) {
-  const Tensor x = leaf(data);
-  const Tensor m = ops::clone(mask);
+  const Tensor x = leaf(ops::clone(one_to_six));
+  const Tensor m = ops::clone(four_of_six);
   const Tensor y = sum(x, {}, {.mask = m});
   m.set({0, 1}, true);
   expect_error<StateError>(

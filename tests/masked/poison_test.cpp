@@ -19,26 +19,26 @@ namespace {
 using test::elements;
 using test::expect_error;
 
-const Tensor mask = tensor({true, false, true});
+const Tensor first_and_last = tensor({true, false, true});
 
-MaskedTensor sample() { return {tensor({1.0F, 2.0F, 3.0F}), mask}; }
+MaskedTensor one_and_three() { return {tensor({1.0F, 2.0F, 3.0F}), first_and_last}; }
 
 TEST(Poison, OperatorsSeeGarbageWhileItLives) {
   {
     const Poison poison;
-    EXPECT_TRUE(std::isnan(elements<float>((sample() * 2).get_data())[1]));
+    EXPECT_TRUE(std::isnan(elements<float>((one_and_three() * 2).get_data())[1]));
     {
       const Poison inner;
     }
-    EXPECT_TRUE(std::isnan(elements<float>((sample() * 2).get_data())[1]));
+    EXPECT_TRUE(std::isnan(elements<float>((one_and_three() * 2).get_data())[1]));
   }
-  EXPECT_EQ(elements<float>((sample() * 2).get_data()), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(elements<float>((one_and_three() * 2).get_data()), (std::vector<float>{2, 4, 6}));
 }
 
 TEST(Poison, GarbageOfEveryKind) {
   const Poison poison;
   const auto garbage = [&](DType dtype) {
-    const Seen seen("test", zeros({3}, dtype), mask);
+    const Seen seen("test", zeros({3}, dtype), first_and_last);
     return elements<double>(ops::to(seen, DType::f64))[1];
   };
   EXPECT_EQ(garbage(DType::boolean), 1);
@@ -55,23 +55,23 @@ TEST(Poison, GarbageOfEveryKind) {
 TEST(Poison, ResultsStayTheSame) {
   const Poison poison;
   const Tensor x = tensor({1.0F, 2.0F, 3.0F});
-  EXPECT_EQ(masked::sum(x, {}, {.mask = mask}).item<float>(), 4);
-  EXPECT_EQ(masked::sum(sample()).item<float>(), 4);
-  EXPECT_EQ(dot(sample(), sample()).item<float>(), 10);
+  EXPECT_EQ(masked::sum(x, {}, {.mask = first_and_last}).item<float>(), 4);
+  EXPECT_EQ(masked::sum(one_and_three()).item<float>(), 4);
+  EXPECT_EQ(dot(one_and_three(), one_and_three()).item<float>(), 10);
 }
 
 TEST(Poison, GradientsReachTheTensorItself) {
   Tensor x = tensor({1.0F, 2.0F, 3.0F});
   autograd::set_requires_grad(x, true);
   const Poison poison;
-  autograd::backward(masked::prod(x, {}, {.mask = mask}));
+  autograd::backward(masked::prod(x, {}, {.mask = first_and_last}));
   EXPECT_EQ(elements<float>(*autograd::grad(x)), (std::vector<float>{3, 0, 1}));
   EXPECT_EQ(elements<float>(x), (std::vector<float>{1, 2, 3}));
 }
 
 TEST(Poison, MasksAreCheckedAsAlways) {
   const Poison poison;
-  expect_error<ShapeError>([] { masked::sum(zeros({2}), {}, {.mask = mask}); },
+  expect_error<ShapeError>([] { masked::sum(zeros({2}), {}, {.mask = first_and_last}); },
                            "sum: expected a mask broadcastable to [2]", "got shape [3]");
 }
 

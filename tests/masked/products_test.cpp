@@ -1,7 +1,6 @@
 #include "loup/masked/products.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,6 +17,7 @@
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
@@ -25,15 +25,14 @@ namespace {
 
 using test::elements;
 using test::expect_error;
+using test::inf_f32;
+using test::nan_f32;
 using testing::ElementsAre;
-
-constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Two by two, with NaN where it is masked; a leaf.
 MaskedTensor square(std::initializer_list<float> values, std::initializer_list<bool> mask) {
   const Tensor counts = ops::reshape(tensor(mask), {2, 2});
-  return {ops::filled(ops::reshape(tensor(values), {2, 2}), counts, nan), counts, true};
+  return {ops::filled(ops::reshape(tensor(values), {2, 2}), counts, nan_f32), counts, true};
 }
 
 std::vector<float> grad_of(const MaskedTensor& x) {
@@ -48,27 +47,27 @@ void backward(const MaskedTensor& y, const std::vector<float>& gradient) {
 
 TEST(MaskedProducts, AddPairsThatCountWhateverTheyHold) {
   const Poison poison;
-  const MaskedTensor x = square({inf, 2, 3, 4}, {true, true, true, false});
-  const MaskedTensor y = square({5, 6, -inf, 8}, {false, true, true, true});
+  const MaskedTensor x = square({inf_f32, 2, 3, 4}, {true, true, true, false});
+  const MaskedTensor y = square({5, 6, -inf_f32, 8}, {false, true, true, true});
   const MaskedTensor z = matmul(x, y);
-  EXPECT_THAT(elements<float>(z.get_data()), ElementsAre(-inf, inf, 0, 18));
+  EXPECT_THAT(elements<float>(z.get_data()), ElementsAre(-inf_f32, inf_f32, 0, 18));
   EXPECT_THAT(elements<bool>(z.get_mask()), ElementsAre(true, true, false, true));
 }
 
 TEST(MaskedProducts, GradientsAddTheSamePairs) {
-  const MaskedTensor x = square({inf, 2, 3, 4}, {true, true, true, false});
-  const MaskedTensor y = square({5, 6, -inf, 8}, {false, true, true, true});
+  const MaskedTensor x = square({inf_f32, 2, 3, 4}, {true, true, true, false});
+  const MaskedTensor y = square({5, 6, -inf_f32, 8}, {false, true, true, true});
   backward(matmul(x, y), {1, 1, 1, 1});
-  EXPECT_THAT(grad_of(x), ElementsAre(6, -inf, 6, 0));
-  EXPECT_THAT(grad_of(y), ElementsAre(0, inf, 2, 2));
+  EXPECT_THAT(grad_of(x), ElementsAre(6, -inf_f32, 6, 0));
+  EXPECT_THAT(grad_of(y), ElementsAre(0, inf_f32, 2, 2));
 }
 
 TEST(MaskedProducts, InfiniteGradientsMeetNoMaskedZero) {
   const MaskedTensor x = square({1, 2, 3, 4}, {true, true, true, false});
   const MaskedTensor y = square({5, 6, 7, 8}, {false, true, true, true});
-  backward(matmul(x, y), {inf, 1, nan, inf});
-  EXPECT_THAT(grad_of(x), ElementsAre(6, inf, inf, 0));
-  EXPECT_THAT(grad_of(y), ElementsAre(0, inf, inf, 2));
+  backward(matmul(x, y), {inf_f32, 1, nan_f32, inf_f32});
+  EXPECT_THAT(grad_of(x), ElementsAre(6, inf_f32, inf_f32, 0));
+  EXPECT_THAT(grad_of(y), ElementsAre(0, inf_f32, inf_f32, 2));
 }
 
 TEST(MaskedProducts, FiniteFactorsHaveTheBitsOfTensors) {
@@ -88,24 +87,24 @@ TEST(MaskedProducts, FiniteFactorsHaveTheBitsOfTensors) {
 }
 
 TEST(MaskedProducts, EinsumOfManyLeavesOutWhatIsMaskedInAny) {
-  const MaskedTensor x(tensor({inf, 1.0F}), tensor({true, true}));
-  const MaskedTensor y(tensor({nan, 2.0F}), tensor({false, true}));
+  const MaskedTensor x(tensor({inf_f32, 1.0F}), tensor({true, true}));
+  const MaskedTensor y(tensor({nan_f32, 2.0F}), tensor({false, true}));
   const Tensor z = ones({2});
   const MaskedOperand operands[] = {x, y, z};
   EXPECT_EQ(einsum("i,i,i->", operands).item<float>(), 2);
 }
 
 TEST(MaskedProducts, EinsumOfOneAddsWhatCounts) {
-  const MaskedTensor x = square({inf, 2, 3, 4}, {true, false, true, true});
+  const MaskedTensor x = square({inf_f32, 2, 3, 4}, {true, false, true, true});
   const MaskedOperand operands[] = {x};
   const MaskedTensor y = einsum("ij->j", operands);
-  EXPECT_THAT(elements<float>(y.get_data()), ElementsAre(inf, 4));
+  EXPECT_THAT(elements<float>(y.get_data()), ElementsAre(inf_f32, 4));
   backward(y, {5, 7});
   EXPECT_THAT(grad_of(x), ElementsAre(5, 0, 5, 7));
 }
 
 TEST(MaskedProducts, EinsumHasTheErrorsOfTensors) {
-  const MaskedTensor x(tensor({inf, 1.0F}), tensor({true, true}));
+  const MaskedTensor x(tensor({inf_f32, 1.0F}), tensor({true, true}));
   const MaskedOperand operands[] = {x, x, x};
   expect_error<ValueError>([&] { einsum("i,i,i->j", operands); },
                            "einsum: expected output indices that an operand has",

@@ -1,7 +1,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -12,21 +11,22 @@
 #include "loup/ops/copy.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/views.h"
+#include "tests/masked/samples.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
 namespace {
 
+using test::data_2x4;
 using test::elements;
 using test::grad_of;
 using test::leaf;
+using test::nan;
 using test::Random;
 
 using Reals = std::vector<double>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-const Tensor data = tensor({{3.0, 1.0, 2.0, 4.0}, {8.0, 5.0, 7.0, 6.0}});
-const Tensor mask = tensor({{true, false, true, true}, {true, true, true, true}});
 
 using Function = std::function<Tensor(const Tensor& x, const std::optional<Tensor>& mask)>;
 struct Differentiable {
@@ -67,7 +67,7 @@ std::vector<Differentiable> differentiable() {
        }},
       {"weighted_mean_of_weights",
        [](const Tensor& x, const auto& m) {
-         return weighted_mean(full({3, 7}, 2.0, DType::f64) * data.at<double>({0, 0}), x * x, 1,
+         return weighted_mean(full({3, 7}, 2.0, DType::f64) * data_2x4.at<double>({0, 0}), x * x, 1,
                               {.mask = m});
        }},
       {"weighted_mean_of_repeated_weights",

@@ -9,28 +9,30 @@
 #include "loup/masked/ops.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/views.h"
+#include "tests/masked/samples.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 namespace loup::masked {
 namespace {
 
+using test::data_2x4;
 using test::elements;
 using test::expect_error;
+using test::inf;
+using test::mask_2x4;
+using test::nan;
 
 using Reals = std::vector<double>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-const Tensor data = tensor({{3.0, 1.0, 2.0, 4.0}, {8.0, 5.0, 7.0, 6.0}});
-const Tensor mask = tensor({{true, false, true, true}, {true, true, true, true}});
 
 // --- values ---
 
 TEST(MaskedMedian, IsTheLowerMiddleOfWhatCounts) {
-  EXPECT_EQ(elements<double>(median(data, -1, {.mask = mask})), (Reals{3, 6}));
-  EXPECT_EQ(elements<double>(median(data)), (Reals{2, 6}));
-  EXPECT_EQ(elements<double>(median(data, 0, {.mask = mask})), (Reals{3, 5, 2, 4}));
+  EXPECT_EQ(elements<double>(median(data_2x4, -1, {.mask = mask_2x4})), (Reals{3, 6}));
+  EXPECT_EQ(elements<double>(median(data_2x4)), (Reals{2, 6}));
+  EXPECT_EQ(elements<double>(median(data_2x4, 0, {.mask = mask_2x4})), (Reals{3, 5, 2, 4}));
 }
 
 TEST(MaskedMedian, IsNaNWhereOneThatCountsIs) {
@@ -78,17 +80,18 @@ TEST(MaskedMedian, RefusesLinesWithoutElements) {
 }
 
 TEST(MaskedMedian, RefusesBadArguments) {
-  expect_error<IndexError>([] { median(data, 2); }, "median: expected a dim from -2 to 1", "got 2");
-  expect_error<DTypeError>([] { median(data, 1, {.mask = data}); },
+  expect_error<IndexError>([] { median(data_2x4, 2); }, "median: expected a dim from -2 to 1",
+                           "got 2");
+  expect_error<DTypeError>([] { median(data_2x4, 1, {.mask = data_2x4}); },
                            "median: expected a mask of bool or integers", "got float64");
-  EXPECT_THROW(median(data, 1, {.mask = ones({3}, DType::boolean)}), ShapeError);
-  EXPECT_THROW(median(data, 1, {.mask = ones({1, 2, 4}, DType::boolean)}), IndexError);
+  EXPECT_THROW(median(data_2x4, 1, {.mask = ones({3}, DType::boolean)}), ShapeError);
+  EXPECT_THROW(median(data_2x4, 1, {.mask = ones({1, 2, 4}, DType::boolean)}), IndexError);
 }
 
 TEST(MaskedQuantile, StandsBetweenElements) {
-  EXPECT_EQ(quantile(data, 0.5).item<double>(), 4.5);
-  EXPECT_EQ(elements<double>(quantile(data, 0.25, -1, {.mask = mask})), (Reals{2.5, 5.75}));
-  const Tensor several = quantile(data, std::array{0.0, 1.0}, 0);
+  EXPECT_EQ(quantile(data_2x4, 0.5).item<double>(), 4.5);
+  EXPECT_EQ(elements<double>(quantile(data_2x4, 0.25, -1, {.mask = mask_2x4})), (Reals{2.5, 5.75}));
+  const Tensor several = quantile(data_2x4, std::array{0.0, 1.0}, 0);
   EXPECT_EQ(several.shape(), (Shape{2, 4}));
   EXPECT_EQ(elements<double>(several), (Reals{3, 1, 2, 4, 8, 5, 7, 6}));
 }
@@ -106,10 +109,10 @@ TEST(MaskedQuantile, KnowsEveryInterpolation) {
 }
 
 TEST(MaskedQuantile, StaysExactBetweenEqualAndInfiniteElements) {
-  EXPECT_EQ(quantile(tensor({infinity, infinity}), 0.5).item<double>(), infinity);
-  EXPECT_EQ(quantile(tensor({-infinity, 1.0}), 0.5).item<double>(), -infinity);
-  EXPECT_EQ(quantile(tensor({1.0, infinity}), 0.25).item<double>(), infinity);
-  EXPECT_TRUE(std::isnan(quantile(tensor({-infinity, infinity}), 0.5).item<double>()));
+  EXPECT_EQ(quantile(tensor({inf, inf}), 0.5).item<double>(), inf);
+  EXPECT_EQ(quantile(tensor({-inf, 1.0}), 0.5).item<double>(), -inf);
+  EXPECT_EQ(quantile(tensor({1.0, inf}), 0.25).item<double>(), inf);
+  EXPECT_TRUE(std::isnan(quantile(tensor({-inf, inf}), 0.5).item<double>()));
   const double huge = std::numeric_limits<double>::max();
   EXPECT_EQ(quantile(tensor({-huge, huge}), 0.5).item<double>(), 0);
 }
@@ -146,11 +149,11 @@ TEST(MaskedQuantile, IsNaNWhereNothingCountsOrOneIsNaN) {
 }
 
 TEST(MaskedQuantile, RefusesBadArguments) {
-  expect_error<ValueError>([] { quantile(data, 1.5); }, "quantile: expected q from 0 to 1",
+  expect_error<ValueError>([] { quantile(data_2x4, 1.5); }, "quantile: expected q from 0 to 1",
                            "got 1.5");
-  expect_error<ValueError>([] { quantile(data, nan); }, "quantile: expected q from 0 to 1",
+  expect_error<ValueError>([] { quantile(data_2x4, nan); }, "quantile: expected q from 0 to 1",
                            "got nan");
-  expect_error<ValueError>([] { quantile(data, 0.5, 0, {.dtype = DType::i32}); },
+  expect_error<ValueError>([] { quantile(data_2x4, 0.5, 0, {.dtype = DType::i32}); },
                            "quantile: expected a floating dtype", "got int32");
   expect_error<IndexError>([] { quantile(zeros({0}), 0.5); },
                            "quantile: expected elements to choose from", "got shape [0]");

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -7,8 +6,10 @@
 #include "loup/masked/ranks.h"
 #include "loup/ops/operators.h"
 #include "loup/ops/views.h"
+#include "tests/masked/samples.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
@@ -16,20 +17,20 @@ namespace loup::masked {
 namespace {
 
 using test::bits_of;
+using test::data_2x4;
 using test::elements;
 using test::expect_error;
+using test::mask_2x4;
+using test::nan;
 using test::Random;
 
 using Reals = std::vector<double>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-const Tensor data = tensor({{3.0, 1.0, 2.0, 4.0}, {8.0, 5.0, 7.0, 6.0}});
-const Tensor mask = tensor({{true, false, true, true}, {true, true, true, true}});
 
 TEST(MaskedHistogram, CountsWhatCounts) {
-  const BinCounts got = histogram(data, 2, {.range = std::pair(1.0, 8.0), .mask = mask});
+  const BinCounts got = histogram(data_2x4, 2, {.range = std::pair(1.0, 8.0), .mask = mask_2x4});
   EXPECT_EQ(elements<std::int64_t>(got.counts), (std::vector<std::int64_t>{3, 4}));
   EXPECT_EQ(elements<double>(got.edges), (Reals{1, 4.5, 8}));
-  const BinCounts whole = histogram(as_masked_tensor(data, mask), 2);
+  const BinCounts whole = histogram(as_masked_tensor(data_2x4, mask_2x4), 2);
   EXPECT_EQ(elements<double>(whole.edges), (Reals{2, 5, 8}));
   EXPECT_EQ(elements<std::int64_t>(whole.counts), (std::vector<std::int64_t>{3, 4}));
 }
@@ -42,11 +43,11 @@ TEST(MaskedHistogram, HasTheRangeOfWhatCounts) {
 
 TEST(MaskedHistogram, TakesEdgesAndWeightsAndDensities) {
   const Tensor edges = tensor({0.0, 2.0, 2.0, 10.0});
-  EXPECT_EQ(elements<std::int64_t>(histogram(data, edges).counts),
+  EXPECT_EQ(elements<std::int64_t>(histogram(data_2x4, edges).counts),
             (std::vector<std::int64_t>{1, 0, 7}));
-  const BinCounts weighted = histogram(data, edges, {.weight = data, .mask = mask});
+  const BinCounts weighted = histogram(data_2x4, edges, {.weight = data_2x4, .mask = mask_2x4});
   EXPECT_EQ(elements<double>(weighted.counts), (Reals{0, 0, 35}));
-  const BinCounts density = histogram(data, tensor({0.0, 4.0, 8.0}), {.density = true});
+  const BinCounts density = histogram(data_2x4, tensor({0.0, 4.0, 8.0}), {.density = true});
   EXPECT_EQ(elements<double>(density.counts), (Reals{3.0 / 8 / 4, 5.0 / 8 / 4}));
 }
 
@@ -75,20 +76,20 @@ TEST(MaskedHistogram, GivesTheSameBitsOnEveryNumberOfThreads) {
 }
 
 TEST(MaskedHistogram, RefusesBadArguments) {
-  expect_error<ValueError>([] { histogram(data, 0); }, "histogram: expected at least 1 bin",
+  expect_error<ValueError>([] { histogram(data_2x4, 0); }, "histogram: expected at least 1 bin",
                            "got 0");
-  expect_error<ValueError>([] { histogram(data, 2, {.range = std::pair(2.0, 1.0)}); },
+  expect_error<ValueError>([] { histogram(data_2x4, 2, {.range = std::pair(2.0, 1.0)}); },
                            "histogram: expected a range that does not fall", "got (2, 1)");
   expect_error<ValueError>([] { histogram(tensor({nan, 1.0}), 2); },
                            "histogram: expected a finite range", "got (nan, nan)");
-  expect_error<ValueError>([] { histogram(data, tensor({1.0, 0.0})); },
+  expect_error<ValueError>([] { histogram(data_2x4, tensor({1.0, 0.0})); },
                            "histogram: expected edges that do not fall", "got 1 before 0");
-  expect_error<ShapeError>([] { histogram(data, tensor({1.0})); },
+  expect_error<ShapeError>([] { histogram(data_2x4, tensor({1.0})); },
                            "histogram: expected a vector of at least 2 edges", "got shape [1]");
-  expect_error<ShapeError>([] { histogram(data, 2, {.weight = ones({3})}); },
+  expect_error<ShapeError>([] { histogram(data_2x4, 2, {.weight = ones({3})}); },
                            "histogram: expected weights of shape [2, 4]", "got [3]");
   expect_error<ValueError>(
-      [] { histogram(data, tensor({0.0, 1.0}), {.range = std::pair(0.0, 1.0)}); },
+      [] { histogram(data_2x4, tensor({0.0, 1.0}), {.range = std::pair(0.0, 1.0)}); },
       "histogram: expected a range or edges of bins", "got both");
 }
 
@@ -200,11 +201,11 @@ TEST(MaskedCovariance, RefusesBadArguments) {
   expect_error<ShapeError>([] { corrcoef(zeros({2, 2, 2})); },
                            "corrcoef: expected variables as rows of a matrix",
                            "got shape [2, 2, 2]");
-  expect_error<DTypeError>([] { cov(data, {.fweights = ones({4})}); },
+  expect_error<DTypeError>([] { cov(data_2x4, {.fweights = ones({4})}); },
                            "cov: expected fweights of an integer dtype", "got float32");
-  expect_error<ShapeError>([] { cov(data, {.aweights = ones({3})}); },
+  expect_error<ShapeError>([] { cov(data_2x4, {.aweights = ones({3})}); },
                            "cov: expected aweights of shape [4]", "got [3]");
-  expect_error<ValueError>([] { cov(data, {.aweights = full({4}, -1.0)}); },
+  expect_error<ValueError>([] { cov(data_2x4, {.aweights = full({4}, -1.0)}); },
                            "cov: expected aweights that are not negative", "got -1");
 }
 
@@ -221,20 +222,20 @@ TEST(MaskedCorrelation, IsOneForWhatMovesTogether) {
 
 TEST(MaskedWeightedMean, DividesByTheWeightsThatCount) {
   const Tensor weights = tensor({1.0, 5.0, 1.0, 2.0});
-  EXPECT_EQ(elements<double>(weighted_mean(data, weights, 1, {.mask = mask})),
+  EXPECT_EQ(elements<double>(weighted_mean(data_2x4, weights, 1, {.mask = mask_2x4})),
             (Reals{13.0 / 4, 52.0 / 9}));
-  EXPECT_EQ(weighted_mean(data, ones({}, DType::f64)).item<double>(), 4.5);
+  EXPECT_EQ(weighted_mean(data_2x4, ones({}, DType::f64)).item<double>(), 4.5);
   EXPECT_EQ(weighted_mean(tensor({1, 2}), tensor({1, 1})).dtype(), DType::f32);
   EXPECT_TRUE(std::isnan(
-      weighted_mean(data, weights, {}, {.mask = zeros({}, DType::boolean)}).item<double>()));
+      weighted_mean(data_2x4, weights, {}, {.mask = zeros({}, DType::boolean)}).item<double>()));
 }
 
 TEST(MaskedWeightedMean, RefusesBadArguments) {
-  expect_error<ValueError>([] { weighted_mean(data, data, {}, {.dtype = DType::i32}); },
+  expect_error<ValueError>([] { weighted_mean(data_2x4, data_2x4, {}, {.dtype = DType::i32}); },
                            "weighted_mean: expected a floating dtype", "got int32");
-  EXPECT_THROW(weighted_mean(data, ones({3})), ShapeError);
-  EXPECT_THROW(weighted_mean(data, data, 2), IndexError);
-  EXPECT_THROW(weighted_mean(data, data, 1, {.mask = data}), DTypeError);
+  EXPECT_THROW(weighted_mean(data_2x4, ones({3})), ShapeError);
+  EXPECT_THROW(weighted_mean(data_2x4, data_2x4, 2), IndexError);
+  EXPECT_THROW(weighted_mean(data_2x4, data_2x4, 1, {.mask = data_2x4}), DTypeError);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using test::expect_error;
 
 class SegmentTest : public test::LeakTest {};
 
-std::optional<Kind> kind_of(const std::function<void()>& body) {
+std::optional<Kind> kind_thrown_by(const std::function<void()>& body) {
   try {
     body();
   } catch (const MapError& error) {
@@ -111,8 +111,8 @@ TEST_F(SegmentTest, MayBeNamedInFull) {
   expect_error<ValueError>([] { Segment::create("a b", 100); },
                            "shm: expected a name of 1 to 200 of [A-Za-z0-9_-]", "got \"a b\"");
   EXPECT_THROW(Segment::create("a/b", 100), ValueError);
-  EXPECT_EQ(kind_of([] { Segment::create("batch", 100); }), Kind::already_exists);
-  EXPECT_EQ(kind_of([] { Segment::attach("missing"); }), Kind::not_found);
+  EXPECT_EQ(kind_thrown_by([] { Segment::create("batch", 100); }), Kind::already_exists);
+  EXPECT_EQ(kind_thrown_by([] { Segment::attach("missing"); }), Kind::not_found);
 }
 
 TEST_F(SegmentTest, CountsTheReferencesOfThisProcess) {
@@ -142,8 +142,10 @@ TEST_F(SegmentTest, HasTheConstructorsThatUsersOfPyTorchKnow) {
   EXPECT_EQ(Segment("classic", shared_mem, 100).size(), 100U);
   EXPECT_EQ(Segment("classic", shared_mem | no_create, 50).size(), 50U);
   EXPECT_EQ(Segment("made", shared_mem, 100).size(), 100U);
-  EXPECT_EQ(kind_of([] { Segment("classic", shared_mem | exclusive, 100); }), Kind::already_exists);
-  EXPECT_EQ(kind_of([] { Segment("missing", shared_mem | no_create, 100); }), Kind::not_found);
+  EXPECT_EQ(kind_thrown_by([] { Segment("classic", shared_mem | exclusive, 100); }),
+            Kind::already_exists);
+  EXPECT_EQ(kind_thrown_by([] { Segment("missing", shared_mem | no_create, 100); }),
+            Kind::not_found);
 }
 
 TEST_F(SegmentTest, ChecksItsFlagsFirst) {
@@ -183,7 +185,7 @@ TEST_F(SegmentTest, IsListedAndRemoved) {
                          "got \"" + segment.mapping()->path + "\" in use");
   EXPECT_TRUE(shm::remove("listed", true));
   EXPECT_EQ(segment.size(), 100U);
-  EXPECT_EQ(kind_of([] { shm::info("listed"); }), Kind::not_found);
+  EXPECT_EQ(kind_thrown_by([] { shm::info("listed"); }), Kind::not_found);
 }
 
 TEST_F(SegmentTest, WithoutANameIsSharedByItsDescriptorOnly) {

@@ -37,9 +37,11 @@ TEST_P(EveryBinary, HasTheSecondSlopesOfItsDifferences) {
 
 TEST_P(EveryBinary, SkipsWhatAMaskHides) { test::expect_nothing_leaks(call, operands()); }
 
-std::string name_of(const testing::TestParamInfo<const Binary*>& info) { return info.param->name; }
+std::string binary_name(const testing::TestParamInfo<const Binary*>& info) {
+  return info.param->name;
+}
 INSTANTIATE_TEST_SUITE_P(Rules, EveryBinary, testing::ValuesIn(test::differentiable(binary_ops)),
-                         name_of);
+                         binary_name);
 
 std::vector<Doubles> slopes(const Binary& op, const Doubles& x, const Doubles& y) {
   return test::gradients_of([&](const auto& given) { return op(given[0], given[1]); }, {x, y});

@@ -9,6 +9,7 @@
 #include "loup/ops/unary.h"
 #include "tests/support/gradients.h"
 #include "tests/support/matrices.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 
 // Guarantee 4: what a mask hides never reaches a gradient, and what it hides as a whole does not
@@ -16,8 +17,6 @@
 
 namespace loup::test {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Tensor contract(const Tensor& a, const std::optional<Tensor>& a_mask, const Tensor& b,
                 const std::optional<Tensor>& b_mask) {

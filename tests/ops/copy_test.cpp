@@ -8,6 +8,7 @@
 #include "loup/autograd/node.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
@@ -16,12 +17,7 @@ namespace {
 
 using test::elements;
 using test::expect_error;
-
-Tensor leaf(const Tensor& values) {
-  Tensor x = values;
-  autograd::set_requires_grad(x, true);
-  return x;
-}
+using test::leaf;
 
 Tensor read_only(const Tensor& x) {
   class Keeper : public MemoryContext {

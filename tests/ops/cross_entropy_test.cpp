@@ -9,6 +9,7 @@
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
@@ -18,20 +19,14 @@ namespace {
 using test::bits_of;
 using test::elements;
 using test::expect_error;
+using test::expect_near;
 using test::grad_of;
 using test::leaf;
+using test::nan;
 using test::Random;
-
-const double nan = std::nan("");
 
 /// Probabilities 1/2, 1/4 and 1/4.
 Tensor input() { return tensor({{std::log(2.0), 0.0, 0.0}, {0.0, 0.0, std::log(2.0)}}); }
-
-void expect_near(const Tensor& got, const std::vector<double>& wanted, double allowed = 1e-12) {
-  const auto values = elements<double>(got);
-  ASSERT_EQ(values.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(values[i], wanted[i], allowed) << i;
-}
 
 CrossEntropyOptions with(LossReduction reduction) { return {.reduction = reduction}; }
 

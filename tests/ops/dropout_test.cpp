@@ -15,6 +15,7 @@
 #include "loup/ops/views.h"
 #include "loup/tensor/create.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
@@ -23,12 +24,7 @@ namespace {
 
 using test::bits_of;
 using test::elements;
-
-Tensor leaf(const Tensor& values) {
-  Tensor x = clone(values);
-  autograd::set_requires_grad(x, true);
-  return x;
-}
+using test::leaf;
 
 TEST(Dropout, DropsOrScalesInEveryDType) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {

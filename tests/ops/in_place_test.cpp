@@ -4,9 +4,9 @@
 
 #include "loup/autograd/backward.h"
 #include "loup/ops/copy.h"
-#include "loup/ops/reduce.h"
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
+#include "tests/support/gradients.h"
 #include "tests/support/tensors.h"
 
 namespace loup::ops {
@@ -16,16 +16,8 @@ using autograd::Gradient;
 using autograd::Saved;
 using test::elements;
 using test::expect_error;
-
-Tensor leaf(const Tensor& values) {
-  Tensor x = values;
-  autograd::set_requires_grad(x, true);
-  return x;
-}
-
-Tensor sum(const Tensor& x) { return reduce(sum_spec, x, {}); }
-
-std::vector<double> grad_of(const Tensor& x) { return elements<double>(autograd::grad(x).value()); }
+using test::grad_of;
+using test::leaf;
 
 Tensor doubled(const Tensor& x) { return autograd::accumulate({x, {}}, {x, {}}).value; }
 
@@ -49,7 +41,7 @@ TEST(InPlace, IsPartOfTheRecordOfItsTensor) {
   double_(y);
   double_(y);
   EXPECT_EQ(elements<double>(y), (std::vector<double>{4, 8}));
-  autograd::backward(sum(y));
+  autograd::backward(test::sum(y));
   EXPECT_EQ(grad_of(x), (std::vector<double>{4, 4}));
 }
 
@@ -59,7 +51,7 @@ TEST(InPlace, ThroughAViewIsPartOfTheViewsRecord) {
   Tensor v = select(y, 0, 1);
   double_(v);
   EXPECT_EQ(elements<double>(v), (std::vector<double>{6, 8}));
-  autograd::backward(sum(v));
+  autograd::backward(test::sum(v));
   EXPECT_EQ(grad_of(x), (std::vector<double>{0, 0, 2, 2}));
 }
 
@@ -72,8 +64,9 @@ TEST(InPlace, ThroughAViewMakesOtherHandlesRefuseToBeUsed) {
   const Tensor other = select(y, 0, 0);
   Tensor v = select(y, 0, 1);
   double_(v);
-  expect_error<StateError>(
-      [&] { sum(y); }, "sum: expected a tensor of shape [2, 2] as it was computed", was_changed);
+  expect_error<StateError>([&] { test::sum(y); },
+                           "sum: expected a tensor of shape [2, 2] as it was computed",
+                           was_changed);
   expect_error<StateError>([&] { autograd::backward(y, {.gradient = ones({2, 2}, DType::f64)}); },
                            "backward: expected a tensor of shape [2, 2] as it was computed",
                            was_changed);
@@ -92,18 +85,18 @@ TEST(InPlace, OnATensorMakesItsEarlierViewsRefuseToBeUsed) {
   const Tensor v = narrow(y, 0, 0, 1);
   const Tensor copy = y;
   double_(y);
-  expect_error<StateError>([&] { sum(v); },
+  expect_error<StateError>([&] { test::sum(v); },
                            "sum: expected a tensor of shape [1] as it was computed", was_changed);
-  expect_error<StateError>([&] { sum(copy); },
+  expect_error<StateError>([&] { test::sum(copy); },
                            "sum: expected a tensor of shape [2] as it was computed", was_changed);
-  autograd::backward(sum(narrow(y, 0, 0, 1)));
+  autograd::backward(test::sum(narrow(y, 0, 0, 1)));
   EXPECT_EQ(grad_of(x), (std::vector<double>{2, 0}));
 }
 
 TEST(InPlace, DoesNotDisturbWhatWasComputedBefore) {
   const Tensor x = leaf(tensor({1.0, 2.0}));
   Tensor y = clone(x);
-  const Tensor total = sum(y);
+  const Tensor total = test::sum(y);
   double_(y);
   autograd::backward(total);
   EXPECT_EQ(grad_of(x), (std::vector<double>{1, 1}));
@@ -115,7 +108,7 @@ TEST(InPlace, StaleTensorsMayStillBeReadWhileNothingIsRecorded) {
   Tensor v = narrow(y, 0, 0, 1);
   double_(v);
   const autograd::RecordingScope off(false);
-  EXPECT_EQ(sum(y).item<double>(), 4);
+  EXPECT_EQ(test::sum(y).item<double>(), 4);
 }
 
 TEST(InPlace, RefusesALeafWhileRecording) {
@@ -143,7 +136,7 @@ TEST(InPlace, ChangesALeafWhileNothingIsRecorded) {
     const autograd::RecordingScope off(false);
     double_(x);
   }
-  autograd::backward(sum(x));
+  autograd::backward(test::sum(x));
   EXPECT_EQ(elements<double>(x), (std::vector<double>{2, 4}));
   EXPECT_EQ(grad_of(x), (std::vector<double>{1, 1}));
 }
@@ -156,9 +149,9 @@ TEST(InPlace, UnrecordedLeavesTheRecordOfItsTensorAndNoOther) {
     const autograd::RecordingScope off(false);
     double_(y);
   }
-  autograd::backward(sum(y));
+  autograd::backward(test::sum(y));
   EXPECT_EQ(grad_of(x), (std::vector<double>{1, 1}));
-  expect_error<StateError>([&] { sum(v); },
+  expect_error<StateError>([&] { test::sum(v); },
                            "sum: expected a tensor of shape [1] as it was computed", was_changed);
 }
 
@@ -188,7 +181,7 @@ TEST(Replace, TakesOverElementsAndRecord) {
   Tensor y = clone(x);
   replace_("double_", y, doubled(y));
   EXPECT_EQ(elements<double>(y), (std::vector<double>{2, 4}));
-  autograd::backward(sum(y));
+  autograd::backward(test::sum(y));
   EXPECT_EQ(grad_of(x), (std::vector<double>{2, 2}));
 }
 

@@ -9,6 +9,7 @@
 #include "loup/ops/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 #include "tests/support/tolerance.h"
@@ -19,11 +20,11 @@ namespace {
 using test::bits_of;
 using test::elements;
 using test::expect_error;
+using test::expect_near;
 using test::grad_of;
 using test::leaf;
+using test::nan;
 using test::Random;
-
-const double nan = std::nan("");
 
 /// Rows less their mean and divided by their deviation, of what counts.
 std::vector<double> reference(const Tensor& x, const Tensor& mask, double eps) {
@@ -47,12 +48,6 @@ std::vector<double> reference(const Tensor& x, const Tensor& mask, double eps) {
     }
   }
   return result;
-}
-
-void expect_near(const Tensor& got, const std::vector<double>& wanted, double allowed) {
-  const auto values = elements<double>(got);
-  ASSERT_EQ(values.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(values[i], wanted[i], allowed) << i;
 }
 
 TEST(LayerNorm, NormalizesTheLastDimsInEveryFloatingDType) {

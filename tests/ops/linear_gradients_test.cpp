@@ -306,13 +306,13 @@ TEST_P(EveryMove, IsNotRecordedWithoutAGradient) {
   EXPECT_FALSE(GetParam().f(random(GetParam().shape)).requires_grad());
 }
 
-const auto name_of = [](const auto& tested) { return std::string(tested.param.name); };
-INSTANTIATE_TEST_SUITE_P(Joins, EveryMove, testing::ValuesIn(joins()), name_of);
-INSTANTIATE_TEST_SUITE_P(Shapes, EveryMove, testing::ValuesIn(shapes()), name_of);
-INSTANTIATE_TEST_SUITE_P(Gathers, EveryMove, testing::ValuesIn(gathers()), name_of);
-INSTANTIATE_TEST_SUITE_P(Masks, EveryMove, testing::ValuesIn(masks()), name_of);
-INSTANTIATE_TEST_SUITE_P(Sorts, EveryMove, testing::ValuesIn(sorts()), name_of);
-INSTANTIATE_TEST_SUITE_P(Assignments, EveryMove, testing::ValuesIn(assignments()), name_of);
+const auto move_name = [](const auto& tested) { return std::string(tested.param.name); };
+INSTANTIATE_TEST_SUITE_P(Joins, EveryMove, testing::ValuesIn(joins()), move_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, EveryMove, testing::ValuesIn(shapes()), move_name);
+INSTANTIATE_TEST_SUITE_P(Gathers, EveryMove, testing::ValuesIn(gathers()), move_name);
+INSTANTIATE_TEST_SUITE_P(Masks, EveryMove, testing::ValuesIn(masks()), move_name);
+INSTANTIATE_TEST_SUITE_P(Sorts, EveryMove, testing::ValuesIn(sorts()), move_name);
+INSTANTIATE_TEST_SUITE_P(Assignments, EveryMove, testing::ValuesIn(assignments()), move_name);
 
 }  // namespace
 }  // namespace loup::ops

@@ -53,9 +53,11 @@ TEST_P(EveryUnary, SkipsWhatAMaskHides) {
   test::expect_nothing_leaks(call, {points_of(GetParam()->name)});
 }
 
-std::string name_of(const testing::TestParamInfo<const Unary*>& info) { return info.param->name; }
+std::string unary_name(const testing::TestParamInfo<const Unary*>& info) {
+  return info.param->name;
+}
 INSTANTIATE_TEST_SUITE_P(Rules, EveryUnary, testing::ValuesIn(test::differentiable(unary_ops)),
-                         name_of);
+                         unary_name);
 
 TEST(UnaryRules, HeedParameters) {
   // No point lies where softplus and logit have their kinks, at 1/2, 1/4 and 3/4.

@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -13,6 +12,7 @@
 
 #include "loup/ops/operators.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 // Gradients of elementwise operators by finite differences, and what a mask hides of them.
@@ -82,8 +82,7 @@ inline void expect_differences(const Operator& f, const std::vector<Doubles>& in
 /// With NaN, inf and poles at every second place, hidden by a mask: the gradients are 0 there, and
 /// elsewhere as without them.
 inline void expect_nothing_leaks(const Operator& f, const std::vector<Doubles>& inputs) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  const Doubles garbage = {std::nan(""), inf, -inf, 0, -1, 1, -5, 1e300};
+  const Doubles garbage = {nan, inf, -inf, 0, -1, 1, -5, 1e300};
   const std::size_t count = inputs[0].size();
   Tensor mask = empty({static_cast<std::int64_t>(count)}, DType::boolean);
   for (std::size_t i = 0; i < count; ++i) mask.data<bool>()[i] = i % 2 == 1;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <ostream>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "loup/autograd/node.h"
 #include "loup/ops/copy.h"
 #include "tests/support/gradients.h"
+#include "tests/support/numbers.h"
 #include "tests/support/tensors.h"
 
 // Gradients of functions that are linear around every x, up to a constant: those that only move
@@ -81,7 +81,6 @@ inline Tensor spoiled(const Tensor& y, const Tensor& weights, const Tensor& mask
   Tensor result = zeros({}, y.dtype());
   autograd::record(
       "spoiled", result, {y}, {}, [=](const autograd::Saved&, const autograd::Gradient&) {
-        const double nan = std::numeric_limits<double>::quiet_NaN();
         return std::vector<autograd::Gradient>{{ops::filled(weights, mask, nan), mask}};
       });
   return result;

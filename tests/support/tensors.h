@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "loup/base/dims.h"
 #include "loup/tensor/create.h"
 #include "loup/tensor/tensor.h"
@@ -40,6 +42,13 @@ std::vector<T> elements(const Tensor& x) {
   std::vector<T> result;
   for_each_index(x.shape(), [&](const Dims& index) { result.push_back(x.at<T>(index)); });
   return result;
+}
+
+inline void expect_near(const Tensor& got, const std::vector<double>& wanted,
+                        double allowed = 1e-12) {
+  const auto values = elements<double>(got);
+  ASSERT_EQ(values.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(values[i], wanted[i], allowed) << i;
 }
 
 /// The bytes of the elements in row-major order: equal when every bit is.
