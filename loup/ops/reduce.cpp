@@ -477,21 +477,21 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
                 static_cast<std::int64_t>(reducer.state_bytes) * (is_weighted ? 2 : 1), asks_where,
                 is_weighted ? &call.weight->layout() : nullptr);
   ReduceRun(plan, {call.spec.kernel, x, cast, call.mask, call.parameter, call.weight}, first,
-      second)((is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
+            second)((is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
 }
 
 ReduceCall checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
-                  const ReduceArguments& arguments) {
+                        const ReduceArguments& arguments) {
   if (spec.takes_one_dim && dims.size() > 1) {
     throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
   }
   ReduceCall call{spec,
-            x,
-            dim_bits(spec.name, dims, x.ndim()),
-            arguments.mask,
-            {},
-            arguments.keepdim,
-            arguments.parameter};
+                  x,
+                  dim_bits(spec.name, dims, x.ndim()),
+                  arguments.mask,
+                  {},
+                  arguments.keepdim,
+                  arguments.parameter};
   if (arguments.mask != nullptr) call.mask_layout = checked_mask(spec.name, x, *arguments.mask);
   return call;
 }

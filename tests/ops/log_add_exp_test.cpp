@@ -24,7 +24,7 @@ using test::bits_of;
 using test::Random;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr DType floats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+constexpr DType every_float[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 Tensor by_definition(const Tensor& a, const Tensor& a_mask, const Tensor& b, const Tensor& b_mask) {
   const auto present = [](const Tensor& x, const Tensor& mask) {
@@ -46,7 +46,7 @@ Tensor special_tensor(Random& random, const Shape& shape, DType dtype) {
 TEST(LogAddExp, HasTheBitsOfItsDefinitionAtTheEdgesOfPieces) {
   test::for_each_target([] {
     Random random;
-    for (const DType dtype : floats) {
+    for (const DType dtype : every_float) {
       for (const std::int64_t count : {0, 1, 7, 255, 256, 257, 1023, 1024, 1025, 20'000}) {
         const Tensor a = special_tensor(random, {count}, dtype);
         const Tensor b = special_tensor(random, {count}, dtype);
@@ -85,11 +85,11 @@ TEST(LogAddExp, TakesMasksAndOperandsOfAnyLayout) {
 TEST(LogAddExp, RoundsToTheOperandsBeforeItConverts) {
   Random random;
   const Tensor mask = test::random_mask(random, {300});
-  for (const DType dtype : floats) {
+  for (const DType dtype : every_float) {
     const Tensor a = test::random_tensor(random, {300}, dtype);
     const Tensor b = test::random_tensor(random, {300}, dtype);
     const Tensor sum = by_definition(a, mask, b, mask);
-    for (const DType asked : floats) {
+    for (const DType asked : every_float) {
       EXPECT_EQ(bits_of(log_add_exp_of("test", a, &mask, b, &mask, asked)), bits_of(to(sum, asked)))
           << name(dtype) << " " << name(asked);
     }
