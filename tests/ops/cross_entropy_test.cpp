@@ -17,7 +17,6 @@ namespace loup::ops {
 namespace {
 
 using test::bits_of;
-using test::elements;
 using test::expect_error;
 using test::expect_near;
 using test::grad_of;
