@@ -144,6 +144,25 @@ class RowWriter {
     end_ += N;
   }
 
+  /// Writes all that is left.
+  template <class Value>
+  HWY_INLINE void finish(Value value) {
+    if (is_done()) return;
+    step(value);
+    const auto each = [&](auto store) HWY_ATTR {
+      for (; end_ <= count_; end_ += N) {
+        store(value(next_), to_ + next_);
+        next_ = end_;
+      }
+    };
+    if (streams_) {
+      each([](hn::Vec<D> v, T* at) HWY_ATTR { hn::Stream(v, D(), at); });
+    } else {
+      each([](hn::Vec<D> v, T* at) HWY_ATTR { hn::StoreU(v, D(), at); });
+    }
+    if (!is_done()) step(value);
+  }
+
  private:
   T* to_ = nullptr;
   std::int64_t next_ = 0;
@@ -155,13 +174,13 @@ class RowWriter {
 /// Writes value(i), a vector of the elements from i on, to all of a row.
 template <class D, class Value, class T = hn::TFromD<D>>
 HWY_INLINE void write_row(D /*d*/, T* to, std::int64_t count, bool streams, Value value) {
-  RowWriter<D> writer(to, count, streams);
-  while (!writer.is_done()) writer.step(value);
+  RowWriter<D>(to, count, streams).finish(value);
 }
 
 /// What a kernel reads next, fetched to the second cache while it computes.
 struct Ahead {
   std::uintptr_t x, mask;  // addresses
+  std::uintptr_t cols;
 
   /// `count` elements from i on. (Addresses that nobody may read are ignored.)
   template <class T, std::int64_t count>
@@ -170,6 +189,11 @@ struct Ahead {
     const std::uintptr_t at = x + static_cast<std::uintptr_t>(i) * sizeof(T);
     for (std::uintptr_t k = 0; k < count * sizeof(T); k += 64) prefetch(at + k);
     if (count >= step * 4 || i % 64 == 0) prefetch(mask + static_cast<std::uintptr_t>(i));
+    // Rows seldom start where cache lines do: then they end in one more.
+    if (i == 0) {
+      prefetch(x + cols * sizeof(T) - 1);
+      prefetch(mask + cols - 1);
+    }
   }
   static HWY_INLINE void prefetch(std::uintptr_t at) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): may lie behind the array, where no pointer may.
@@ -185,7 +209,7 @@ HWY_INLINE Ahead ahead_of(const Block& b, std::int64_t r) {
   };
   const std::uintptr_t x = at(b.x, b.x_row, sizeof(T));
   const bool has_bytes = b.mask != nullptr && b.mask_row != 0 && b.mask_col != 0;
-  return {x, has_bytes ? at(b.mask, b.mask_row, 1) : x};
+  return {x, has_bytes ? at(b.mask, b.mask_row, 1) : x, static_cast<std::uintptr_t>(b.cols)};
 }
 
 template <class T>

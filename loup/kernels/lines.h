@@ -17,6 +17,7 @@ struct LineBlock {
   bool streams;   // past the caches: for outputs that would only push other things out of them
   void* scratch;  // of line_scratch() bytes, or column_scratch() for whole columns
   const void* given = nullptr;  // gradients: the results of the call, rows as far apart as out's
+  std::int64_t strip = 0;       // whole columns: so many are gathered in scratch at a time
 };
 
 /// What is known of one line: the largest element and the sum of exponentials beside it, or a sum

@@ -150,7 +150,7 @@ struct Softmax {
     }
     HWY_INLINE void finish(const LineBlock& b) {
       const auto own = value();
-      while (!writer_.is_done()) writer_.step(own);
+      writer_.finish(own);
       if (std::exchange(is_irregular_, false)) hide(b, r_, absent);
     }
 

@@ -102,54 +102,76 @@ struct SoftmaxColumns {
     });
   }
 
-  /// Whole columns: they are gathered in scratch, where rows lie beside each other and stay in the
-  /// second cache while exponentials are computed, once, and scaled.
+  /// Whole columns, a strip after the other. A strip is gathered in scratch, where its rows lie
+  /// beside each other and stay in the caches while exponentials are computed, once. Its rows are
+  /// scaled and written while those of the next strip are gathered in their place: neither waits
+  /// alone.
   static void whole(const LineBlock& b, const double* parameters) {
     const D d;
-    const Columns<T> columns(d, b);
-    T* const kept = columns.scales + columns.count;
-    std::fill_n(columns.tops, columns.count, -infinite<T>);
-    std::fill_n(columns.sums, columns.count, 0.0);
-    gather(b, columns, kept, Signed(parameters));
-    sum_exps(b, columns, kept);
-    bool is_irregular = false;
-    for (std::int64_t c = 0; c < columns.count; ++c) {
-      is_irregular |= std::isnan(columns.sums[c]);
-      const LineState state{columns.tops[c], columns.sums[c]};
-      const auto [top, scale] = shares_of<T, is_log>(state);
-      columns.tops[c] = top;
-      columns.scales[c] = scale;
-    }
-    for (std::int64_t r = 0; r < b.in.rows; ++r) {
-      const T* const row = kept + r * columns.count;
-      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-        const auto v = hn::LoadU(d, row + i);
-        const auto scale = hn::LoadU(d, columns.scales + i);
-        if constexpr (is_log) return Rows::result(v, hn::LoadU(d, columns.tops + i), scale);
-        return hn::Mul(v, scale);
+    const Signed map(parameters);
+    LineBlock strip = strip_of(b, 0);
+    const Columns<T> columns(d, strip);
+    T* const shifts = columns.scales + columns.count;
+    T* const kept = shifts + columns.count;
+    gather(strip, columns, kept, map, [](std::int64_t /*r*/) {});
+    for (std::int64_t first = b.strip; strip.in.cols != 0; first += b.strip) {
+      std::fill_n(columns.sums, columns.count, 0.0);
+      sum_exps(strip, columns, kept);
+      bool is_irregular = false;
+      for (std::int64_t c = 0; c < strip.in.cols; ++c) {
+        is_irregular |= std::isnan(columns.sums[c]);
+        const auto [top, scale] = shares_of<T, is_log>({columns.tops[c], columns.sums[c]});
+        shifts[c] = top;
+        columns.scales[c] = scale;
+      }
+      const LineBlock next = strip_of(b, first);
+      gather(next, columns, kept, map, [&](std::int64_t r) HWY_ATTR {
+        const T* const row = kept + r * columns.count;
+        write_row(d, out_row<T>(strip, r), strip.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+          const auto v = hn::LoadU(d, row + i);
+          const auto scale = hn::LoadU(d, columns.scales + i);
+          if constexpr (is_log) return Rows::result(v, hn::LoadU(d, shifts + i), scale);
+          return hn::Mul(v, scale);
+        });
+        if (HWY_UNLIKELY(is_irregular)) hide(strip, r, Rows::absent);
       });
-      if (HWY_UNLIKELY(is_irregular)) hide(b, r, Rows::absent);
+      strip = next;
     }
     finish_streaming(b);
   }
 
-  static HWY_INLINE void gather(const LineBlock& b, const Columns<T>& columns, T* kept,
-                                const Signed& map) {
+  /// The columns from `first` on that are gathered together; none behind the last.
+  static LineBlock strip_of(const LineBlock& b, std::int64_t first) {
+    LineBlock strip = b;
+    strip.in.cols = std::clamp<std::int64_t>(b.in.cols - first, 0, b.strip);
+    if (strip.in.cols == 0) return strip;
+    strip.in.x = static_cast<const T*>(b.in.x) + first;
+    if (b.in.mask != nullptr) strip.in.mask += first * b.in.mask_col;
+    strip.out = static_cast<T*>(b.out) + first;
+    return strip;
+  }
+
+  /// Gathers a strip and its tops. `before` is told of each row whose place in scratch is taken.
+  template <class Before>
+  static HWY_INLINE void gather(const LineBlock& strip, const Columns<T>& columns, T* kept,
+                                const Signed& map, Before before) {
     const D d;
     const auto none = hn::Set(d, -infinite<T>);
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t r = 0; r < b.in.rows; ++r) {
+    std::fill_n(columns.tops, columns.count, -infinite<T>);
+    with_mask(strip.in, [&](auto rows) HWY_ATTR {
+      for (std::int64_t r = 0; r < strip.in.rows; ++r) {
+        before(r);
         T* const to = kept + r * columns.count;
         if (!rows.counts(r)) {
           std::fill_n(to, columns.count, -infinite<T>);
           continue;
         }
-        const T* const x = in_row<T>(b, r);
+        const T* const x = in_row<T>(strip, r);
         const auto mask = rows.mask(r);
-        const Ahead ahead = ahead_of<T>(b.in, r + rows_ahead);
-        for (std::int64_t c = 0; c < b.in.cols; c += N) {
+        const Ahead ahead = ahead_of<T>(strip.in, r + rows_ahead);
+        for (std::int64_t c = 0; c < strip.in.cols; c += N) {
           ahead.template fetch<T, N>(c);
-          const auto v = choose_at(d, x, mask, c, b.in.cols, map, none);
+          const auto v = choose_at(d, x, mask, c, strip.in.cols, map, none);
           hn::Store(v, d, to + c);
           hn::Store(Rows::largest(v, hn::Load(d, columns.tops + c)), d, columns.tops + c);
         }
@@ -158,12 +180,12 @@ struct SoftmaxColumns {
   }
 
   /// Adds up exponentials, which replace the elements unless these are needed for logarithms.
-  static HWY_INLINE void sum_exps(const LineBlock& b, const Columns<T>& columns, T* kept) {
+  static HWY_INLINE void sum_exps(const LineBlock& strip, const Columns<T>& columns, T* kept) {
     const D d;
     constexpr std::int64_t tile = 16;
-    for (std::int64_t first = 0; first < b.in.rows; first += tile) {
-      const std::int64_t last = std::min(b.in.rows, first + tile);
-      for (std::int64_t c = 0; c < columns.count; c += N) {
+    for (std::int64_t first = 0; first < strip.in.rows; first += tile) {
+      const std::int64_t last = std::min(strip.in.rows, first + tile);
+      for (std::int64_t c = 0; c < strip.in.cols; c += N) {
         const auto top = hn::Load(d, columns.tops + c);
         const auto shift = hn::IfThenZeroElse(hn::Eq(top, hn::Set(d, -infinite<T>)), top);
         auto sum = hn::Zero(d);

@@ -20,9 +20,12 @@ using memory::Scratch;
 
 /// A line up to this long is computed from one reading: it stays in the caches.
 constexpr std::int64_t resident_line = 65536;
-/// Columns that are computed from one reading have so many bytes in scratch, at most: about half of
-/// a second cache.
-constexpr std::int64_t resident_bytes = 1024 * 1024;
+/// Columns that are computed from one reading have so many bytes in scratch, at most: those that
+/// are packed about half of a second cache. Others may have more, because of strips of few columns
+/// too little is read from each row at once, but strips wider than this gain nothing.
+constexpr std::int64_t packed_bytes = 1024 * 1024;
+constexpr std::int64_t resident_bytes = 2 * packed_bytes;
+constexpr std::int64_t resident_row_bytes = 512;
 /// Columns that are computed together, at most: so many bytes of a row of x are read at once.
 constexpr std::int64_t column_strip_bytes = 4096;
 /// Rows of a piece of columns: pieces are read twice, and stay in the second cache. (Not more: rows
@@ -92,26 +95,34 @@ class LineRun {
   /// pieces.
   std::int64_t resident_columns() const {
     if (plan_.is_along || !plan_.outer_line.empty() || kernel_.columns == nullptr) return 0;
+    const std::int64_t line = plan_.line();
     const std::int64_t packed = reader_.packs() ? 8 + 8 + 1 : 0;
     const std::int64_t bytes = item_ + packed + (reader_.packs_out() ? item_ : 0);
+    const std::int64_t room =
+        bytes != item_ ? packed_bytes : std::min(resident_bytes, resident_row_bytes * line);
     const std::int64_t least = 64 / item_;
-    return resident_bytes / (plan_.line() * bytes) / least * least;
+    return room / (line * bytes) / least * least;
   }
 
-  /// Columns that are computed from one reading.
+  /// Columns that are computed from one reading. Those that are read and written in place are
+  /// tasks of several strips, which then overlap.
   void run_columns() {
     const std::int64_t line = plan_.line();
     const std::int64_t kept = plan_.kept();
-    const std::int64_t width = std::min(strip(), resident_columns());
-    const std::int64_t blocks = ceil_div(kept, width);
+    const std::int64_t width = std::min(strip_width(), resident_columns());
+    const std::int64_t at_once =
+        reader_.packs() || reader_.packs_out() ? width : ceil_div(share(), width) * width;
+    const std::int64_t blocks = ceil_div(kept, at_once);
     parallel_for(plan_.outer.iterations() * blocks, bytes_, [&](std::int64_t task) {
       Offsets<3> start{};
       plan_.outer.advance(task / blocks, start);
-      const std::int64_t first = task % blocks * width;
-      const std::int64_t cols = std::min(width, kept - first);
+      const std::int64_t first = task % blocks * at_once;
+      const std::int64_t cols = std::min(at_once, kept - first);
       const Offsets<3> at = moved(start, first, 0);
-      const Buffers buffers(*this, line, cols, kernels::column_scratch(line, cols, item_));
-      const LineBlock b = block_at(at, line, cols, buffers);
+      const std::int64_t strip = std::min(width, cols);
+      const Buffers buffers(*this, line, cols, kernels::column_scratch(line, strip, item_));
+      LineBlock b = block_at(at, line, cols, buffers);
+      b.strip = strip;
       kernel_.columns(b, parameters_);
       finish(at, b);
     });
@@ -165,13 +176,17 @@ class LineRun {
 
   void run_long();
 
-  /// How many columns are computed together: enough tasks for the threads, whole cache lines.
-  std::int64_t strip() const {
+  /// How many columns make a task when all threads have some.
+  std::int64_t share() const {
+    return std::max<std::int64_t>(1, plan_.kept() * plan_.outer.iterations() / (4 * num_threads()));
+  }
+
+  /// How many columns are computed together: whole cache lines.
+  std::int64_t strip_width() const {
     const std::int64_t most =
         (reader_.packs() || reader_.packs_out() ? 1024 : column_strip_bytes) / item_;
     const std::int64_t least = 64 / item_;
-    const std::int64_t share = plan_.kept() * plan_.outer.iterations() / (4 * num_threads());
-    return std::clamp(ceil_div(share, least) * least, least, most);
+    return std::clamp(ceil_div(share(), least) * least, least, most);
   }
 
   const LineKernel& kernel_;
@@ -187,7 +202,7 @@ void LineRun::run_long() {
   const std::int64_t line = plan_.line();
   const std::int64_t kept = plan_.kept();
   // A piece is a block of lines beside each other, and of elements along them.
-  const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : strip();
+  const std::int64_t lines = plan_.is_along ? reader_.is_turned() ? 16 : 1 : strip_width();
   const std::int64_t length = plan_.is_along ? piece_length : piece_rows;
   const std::int64_t in_axis = ceil_div(line, measured_part);
   const std::int64_t parts = plan_.outer_line.iterations() * in_axis;

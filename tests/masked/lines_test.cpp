@@ -152,6 +152,38 @@ TEST(MaskedSoftmax, OfPaddedRowsHasTheBitsOfTheMaskWrittenOut) {
   }
 }
 
+/// A NaN, columns of which nothing counts or only -inf, in the first and in the last strip.
+Tensor with_odd_columns(const Tensor& x, const Tensor& mask) {
+  const std::int64_t last = x.shape()[1] - 1;
+  x.set({7, 3}, nan);
+  mask.set({7, 3}, true);
+  x.set({9, last}, nan);
+  mask.set({9, last}, true);
+  for (std::int64_t r = 0; r < x.shape()[0]; ++r) {
+    mask.set({r, 5}, false);
+    x.set({r, last - 2}, -inf);
+  }
+  return x;
+}
+
+TEST(MaskedSoftmax, OfManyColumnsHasTheBitsOfFew) {
+  constexpr std::int64_t count = 2507;  // several strips for a task, the last one narrower
+  Random random;
+  const Tensor mask = test::random_mask(random, {41, count});
+  const Tensor x = with_odd_columns(test::random_tensor(random, {41, count}, DType::f32), mask);
+  test::for_each_target([&] {
+    for (const Normalization* const op : {&softmax, &log_softmax, &softmin}) {
+      const Tensor whole = (*op)(x, 0, {.mask = mask});
+      for (std::int64_t first = 0; first < count; first += 96) {
+        const std::int64_t few = std::min<std::int64_t>(96, count - first);
+        const auto part = [&](const Tensor& t) { return ops::narrow(t, 1, first, few); };
+        EXPECT_EQ(bits_of(part(whole)), bits_of((*op)(part(x), 0, {.mask = part(mask)})))
+            << op->name << " of columns from " << first;
+      }
+    }
+  });
+}
+
 TEST(MaskedSoftmax, AllocatesNothingOfTheSizeOfItsInput) {
   const Tensor x = zeros({2048, 2048});
   const Tensor turned = ops::transpose(x, 0, 1);
