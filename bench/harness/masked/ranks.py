@@ -295,7 +295,8 @@ class RankContest:
             return math.inf
         counted = np.isfinite(want)
         scale = float(np.abs(want[counted]).max(initial=0.0)) or 1.0
-        if case.op == "median":
+        if case.op in ("median", "weighted_mean"):
+            # Means of few elements may be close to 0: what cancelled there was rounded before.
             scale = float(np.abs(case.x[case.mask]).max(initial=0.0)) or 1.0
         worst = float(np.abs(got - want)[counted].max(initial=0.0)) / scale
         return worst if math.isfinite(worst) else math.inf
