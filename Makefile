@@ -98,13 +98,16 @@ install: build/release/build.ninja ## Install the library, headers and tool to P
 clean: ## Remove what was built; .venv stays
 	@rm -rf build
 
-.PHONY: setup setup-lint
+.PHONY: setup setup-lint setup-fuzz
 setup:
 	@tools/setup
 setup-lint:
 	@tools/setup --lint
+setup-fuzz:
+	@tools/setup --fuzz
 
-build/clang/build.ninja build/fuzz/build.ninja: | setup-lint
+build/clang/build.ninja: | setup-lint
+build/fuzz/build.ninja: | setup-fuzz
 build/%/build.ninja: CMakePresets.json | setup
 	@$(CMAKE) --preset $*
 	@touch $@
