@@ -126,6 +126,7 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
     using D = hn::ScalableTag<T>;
     using DW = hn::ScalableTag<std::int64_t>;
     constexpr std::int64_t N = lanes<D>;
+    constexpr std::int64_t step = chunk_lanes<T>;
     auto low = hn::Zero(DW());
     auto high = hn::Zero(DW());
     const auto add = [&](hn::Vec<D> v) HWY_ATTR {
@@ -137,9 +138,12 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
         high = hn::Add(high, hn::PromoteTo(DW(), hn::UpperHalf(dh, v)));
       }
     };
-    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
-    for (std::int64_t i = 0; i < full; i += N) {
-      add((row.mask + i).keep(D(), hn::LoadU(D(), row.x + i)));
+    const std::int64_t full = row.cols - row.cols % step;
+    for (std::int64_t i = 0; i < full; i += step) {
+      prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
+      for (std::int64_t k = i; k < i + step; k += N) {
+        add((row.mask + k).keep(D(), hn::LoadU(D(), row.x + k)));
+      }
     }
     for (std::int64_t i = 0; i < row.cols - full; i += N) {
       const auto v = (row.mask_tail + i).keep(D(), hn::LoadU(D(), row.x_tail + i));
