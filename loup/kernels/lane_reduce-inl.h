@@ -159,9 +159,8 @@ HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
 }
 
 /// What map(x) of the elements from `first` to `end` of a row give, lane by lane. Both are
-/// multiples of a chunk, or `end` is the end of the row. What lies less than `fetched` elements
-/// ahead is in the cache already.
-template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
+/// multiples of a chunk, or `end` is the end of the row.
+template <class Op, class T, class Mask, class Map = AsItIs>
 HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
                                Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
@@ -170,7 +169,7 @@ HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std:
   VirtualLanes<Op, D, static_cast<int>(step / lanes<D>)> v;
   v.start();
   for (std::int64_t i = first; i < std::min(end, full); i += step) {
-    prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i + fetched, row.mask + i + fetched);
+    prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
@@ -179,11 +178,11 @@ HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std:
 }
 
 /// The same as a single lane.
-template <class Op, std::int64_t fetched = 0, class T, class Mask, class Map = AsItIs>
+template <class Op, class T, class Mask, class Map = AsItIs>
 HWY_INLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
                                 Map map = {}) {
   return join_lanes<Op>(hn::ScalableTag<typename Op::Lane>(),
-                        reduce_lanes<Op, fetched>(row, first, end, map));
+                        reduce_lanes<Op>(row, first, end, map));
 }
 
 /// Sums in lanes of the type L.

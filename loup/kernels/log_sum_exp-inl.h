@@ -17,9 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
 /// A state is the largest element, or one that is less by no more than `slack`, and the sum of
-/// exp(x - largest). Each block of a row is read twice while it is in the first-level cache. Where
-/// the largest is infinite or NaN the sum is 1, of nothing it is 0, so that largest + log(sum) is
-/// right everywhere.
+/// exp(x - largest). A block of a row is read again, while it is in the first-level cache, where it
+/// turns out to have much larger elements than those before. Where the largest is infinite or NaN
+/// the sum is 1, of nothing it is 0, so that largest + log(sum) is right everywhere.
 template <class T>
 struct LogSumExp {
   using Element = T;
@@ -30,10 +30,13 @@ struct LogSumExp {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = dtype_of<Lane>();
   static constexpr std::int64_t block = 1024;
+  static constexpr std::int64_t sample = 128;
   // Columns: sums that follow every new largest element would be scaled again and again.
   static constexpr Lane slack = 8;
   // Exponentials below this are nothing beside the largest, which is 1, but slow to compute.
   static constexpr Lane least_exponent = sizeof(Lane) == 4 ? -87 : -708;
+  // Exponentials of this are too large for any sum that is used.
+  static constexpr Lane most_exponent = -least_exponent;
 
   struct Terms {
     double largest, sum;
@@ -57,32 +60,47 @@ struct LogSumExp {
     return {largest, shrunk(a, largest) + shrunk(b, largest)};
   }
 
-  /// exp(x - largest), or something as small where that is next to nothing.
+  /// x, or least_exponent where that is more. The order matters, here and below: NaN stays NaN.
   template <class D>
-  static HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> x, hn::Vec<D> largest) {
-    return exp_within(d, hn::Max(hn::Sub(x, largest), hn::Set(d, least_exponent)));
+  static HWY_INLINE hn::Vec<D> at_least(D d, hn::Vec<D> x) {
+    return hn::Max(hn::Set(d, least_exponent), x);
   }
 
+  template <class Mask>
+  static HWY_INLINE Lane largest_of(const Row<T, Mask>& row, std::int64_t first, std::int64_t end) {
+    return hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
+  }
+  template <class Mask>
+  static HWY_INLINE Lane exp_sum(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                 Lane pivot) {
+    const auto terms = [pivot](auto v) HWY_ATTR {
+      const hn::ScalableTag<Lane> d;
+      const auto distance = hn::Sub(v, hn::Set(d, pivot));
+      return exp_within(d, hn::Min(hn::Set(d, most_exponent), at_least(d, distance)));
+    };
+    return hn::GetLane(reduce_elements<LaneSum<T, Lane>>(row, first, end, terms).a);
+  }
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
     Terms all{Order::identity, 0};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
-      const Lane largest = hn::GetLane(reduce_elements<Extreme<T, true>>(row, first, end).a);
-      if (largest == Order::identity) continue;  // nothing counts, or only -inf
-      // The sum is taken relative to what came before, where that is larger.
+      // Relative to what came before, or to the largest of a few: as a rule no other is much
+      // larger. A sum that no terms up to 1 could have tells, and so does one of infinity or NaN.
       const auto before = static_cast<Lane>(all.largest);
-      const Lane pivot = Order::is_beyond(largest, before) ? largest : before;
-      if (!std::isfinite(pivot)) {
-        all = {pivot, 1};
-        continue;
+      Lane pivot = before;
+      if (!std::isfinite(pivot)) pivot = largest_of(row, first, std::min(end, first + sample));
+      Lane sum = std::isfinite(pivot) ? exp_sum(row, first, end, pivot) : Order::highest;
+      if (!(sum <= static_cast<Lane>(block))) {
+        const Lane largest = largest_of(row, first, end);
+        if (largest == Order::identity) continue;  // nothing counts, or only -inf
+        pivot = Order::is_beyond(largest, before) ? largest : before;
+        if (!std::isfinite(pivot)) {
+          all = {pivot, 1};
+          continue;
+        }
+        sum = exp_sum(row, first, end, pivot);
       }
-      const auto terms = [pivot](auto v) HWY_ATTR {
-        const hn::ScalableTag<Lane> d;
-        return term(d, v, hn::Set(d, pivot));
-      };
-      const Lane sum =
-          hn::GetLane(reduce_elements<LaneSum<T, Lane>, block>(row, first, end, terms).a);
       all = {pivot, (all.sum == 0 ? 0 : shrunk(all, pivot)) + sum};
     }
     store_state(all, out, plane);
@@ -117,7 +135,9 @@ struct LogSumExp {
     auto sum = hn::Zero(d);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), largest), hn::Zero(d)));
+      const auto distance = hn::Sub(load(d, tile.x[r] + c), largest);
+      const auto term = exp_within(d, at_least(d, distance));
+      sum = hn::Add(sum, counts.select(d, term, hn::Zero(d)));
     }
     HWY_ALIGN double sums[lanes<D>];
     HWY_ALIGN double tops[lanes<D>];

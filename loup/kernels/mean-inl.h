@@ -51,9 +51,8 @@ struct Mean : Sum {
                                     std::int64_t plane) {
     Sum::short_rows(b, rows, first, out, plane);
     P* const counts = out + Sum::planes * plane;
-    std::fill_n(counts, group_rows * Sum::kept_lanes, P{});
     for (std::int64_t r = 0; r < group_rows; ++r) {
-      counts[r * Sum::kept_lanes] = static_cast<P>(count_of(rows.mask(first + r), b.cols));
+      spread_count(rows.mask(first + r), b.cols, counts + r * Sum::kept_lanes);
     }
   }
   static HWY_INLINE void absorb(P* state, std::int64_t n, const P* value) {
@@ -69,9 +68,13 @@ struct Mean : Sum {
   template <std::int64_t fixed_rows, class D, class Mask>
   static HWY_INLINE void tile(D d, P* state, std::int64_t n, const Tile<T, Mask>& tile,
                               std::int64_t c) {
-    Sum::template tile<fixed_rows>(d, state, n, tile, c);
     if constexpr (std::is_same_v<Mask, ByteMask>) {
-      add_counts<fixed_rows>(d, tile, c, state + Sum::planes * n);
+      LaneCounts<D, P> counts;
+      Sum::template tile<fixed_rows>(d, state, n, tile, c,
+                                     [&](Mask mask) HWY_ATTR { counts.add(mask); });
+      counts.into(state + Sum::planes * n);
+    } else {
+      Sum::template tile<fixed_rows>(d, state, n, tile, c);
     }
   }
   static HWY_INLINE void add_whole_rows(const States& states, std::int64_t cols,

@@ -172,6 +172,17 @@ HWY_INLINE void spread_short_rows(const Block& b, Rows rows, std::int64_t first,
   }
 }
 
+/// Fetches ahead for a group of short rows that lie side by side.
+template <class T, class Rows>
+HWY_INLINE void prefetch_group(const Block& b, Rows rows, std::int64_t first) {
+  if (b.x_row != b.cols || (b.mask != nullptr && b.mask_row != b.cols)) return;
+  constexpr std::int64_t turn = 64;  // a cache line of the mask
+  const T* const x = static_cast<const T*>(b.x) + first * b.cols;
+  for (std::int64_t i = 0; i < group_rows * b.cols; i += turn) {
+    prefetch<static_cast<int>(turn * sizeof(T) / 64)>(x + i, rows.mask(first) + i);
+  }
+}
+
 template <class Op, class Rows>
 HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, std::int64_t readable,
                            Rows rows) {
@@ -184,6 +195,7 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
     const std::int64_t count = std::min(group_rows, b.rows - first);
     if constexpr (Op::kept_lanes > 1) {
       if (b.cols <= Op::kept_lanes && first + group_rows <= readable && rows.all()) {
+        prefetch_group<T>(b, rows, first);
         spread_short_rows<Op>(b, rows, first, group);
         group.fold_into(states, first, shared, group_rows);
         continue;
@@ -191,6 +203,7 @@ HWY_INLINE void along_rows(const States& states, bool shared, const Block& b, st
     }
     if constexpr (requires { Op::short_cols; }) {
       if (b.cols <= Op::short_cols && first + group_rows <= readable && rows.all()) {
+        prefetch_group<T>(b, rows, first);
         Op::short_rows(b, rows, first, group.partials, group.plane);
         group.fold_into(states, first, shared, group_rows);
         continue;
@@ -298,17 +311,50 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
   for (int p = 0; p < Op::planes; ++p) std::copy_n(padded + p * N, count, state + p * states.count);
 }
 
+/// What lies this many bytes ahead in the rows of a tile is fetched, and at their end what the next
+/// tile begins with. Masks are few bytes, and hardware keeps up with them.
+inline constexpr std::int64_t tile_ahead = 512;
+
+template <class T, class Mask>
+HWY_INLINE void prefetch_tile(const Tile<T, Mask>& tile, const Tile<T, Mask>& next, std::int64_t c,
+                              std::int64_t cols) {
+  const std::int64_t ahead = c + tile_ahead / static_cast<std::int64_t>(sizeof(T));
+  const bool is_inside = ahead < cols;
+  const T* const* const x = is_inside ? tile.x : next.x;
+  const std::int64_t at = is_inside ? ahead : ahead - cols;
+  for (std::int64_t r = 0; r < group_rows; ++r) hwy::Prefetch(x[r] + at);
+}
+
+/// Both tiles are complete.
+template <class Op, class D, class T, class Mask>
+HWY_INLINE std::int64_t across_whole_tile(D d, typename Op::Partial* state, std::int64_t n,
+                                          const Tile<T, Mask>& tile, const Tile<T, Mask>& next,
+                                          std::int64_t cols) {
+  constexpr std::int64_t N = lanes<D>;
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  std::int64_t c = 0;
+  while (c + N <= cols) {
+    prefetch_tile(tile, next, c, cols);
+    const std::int64_t end = std::min(c + line, cols - N + 1);
+    do {
+      Op::template tile<group_rows>(d, state + c, n, tile, c);
+      c += N;
+    } while (c < end);
+  }
+  return c;
+}
+
 template <class Op, class T, class Mask>
-HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile, std::int64_t cols) {
+HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile,
+                              const Tile<T, Mask>& next, std::int64_t cols) {
   using D = hn::ScalableTag<typename Op::Lane>;
   const D d;
   if (tile.rows == 0) return;
   auto* const state = static_cast<typename Op::Partial*>(states.data) + states.first;
   std::int64_t c = 0;
   if (tile.rows == group_rows) {
-    for (; c + lanes<D> <= cols; c += lanes<D>) {
-      Op::template tile<group_rows>(d, state + c, states.count, tile, c);
-    }
+    const auto& fetched = next.rows == group_rows ? next : tile;
+    c = across_whole_tile<Op>(d, state, states.count, tile, fetched, cols);
   } else {
     for (; c + lanes<D> <= cols; c += lanes<D>) {
       tile_of_rows<Op>(d, state + c, states.count, tile, c);
@@ -319,12 +365,15 @@ HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile, s
 
 template <class Op, class Rows>
 HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
+  using T = typename Op::Element;
   std::int64_t counted = 0;
   if constexpr (requires { Op::open_columns(states, b.cols); }) Op::open_columns(states, b.cols);
+  auto tile = make_tile<T>(b, rows, 0);
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
-    const auto tile = make_tile<typename Op::Element>(b, rows, first);
-    across_tile<Op>(states, tile, b.cols);
+    const auto next = make_tile<T>(b, rows, first + group_rows);
+    across_tile<Op>(states, tile, next, b.cols);
     counted += tile.rows;
+    tile = next;
   }
   if constexpr (requires { Op::add_whole_rows(states, b.cols, counted); }) {
     if constexpr (std::is_same_v<Rows, WholeRows>) Op::add_whole_rows(states, b.cols, counted);

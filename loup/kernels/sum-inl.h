@@ -19,13 +19,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// The sum of the rows of a tile in one vector of columns, top to bottom.
-template <std::int64_t fixed_rows, class D, class T, class Mask>
-HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c) {
+/// For whoever only wants the sum of a tile, and not what it is made of.
+struct IgnoreMasks {
+  template <class Mask>
+  HWY_INLINE void operator()(Mask /*m*/) const {}
+};
+
+/// The sum of the rows of a tile in one vector of columns, top to bottom; `see` is shown the mask
+/// of each.
+template <std::int64_t fixed_rows, class D, class T, class Mask, class See>
+HWY_INLINE hn::Vec<D> add_rows(D d, const Tile<T, Mask>& tile, std::int64_t c, See see) {
   const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
   auto v = (tile.mask[0] + c).keep(d, load(d, tile.x[0] + c));
+  see(tile.mask[0] + c);
   for (std::int64_t r = 1; r < rows; ++r) {
     v = hn::Add(v, (tile.mask[r] + c).keep(d, load(d, tile.x[r] + c)));
+    see(tile.mask[r] + c);
   }
   return v;
 }
@@ -100,10 +109,10 @@ struct SumFloat : PlainSum<T, double, DType::f32> {
                            HWY_ATTR { store_wide(d, sums, out + r * sum_lanes + lane); });
     });
   }
-  template <std::int64_t fixed_rows, class D, class Mask>
+  template <std::int64_t fixed_rows, class D, class Mask, class See = IgnoreMasks>
   static HWY_INLINE void tile(D d, double* state, std::int64_t /*n*/, const Tile<T, Mask>& tile,
-                              std::int64_t c) {
-    const auto sum = add_rows<fixed_rows>(d, tile, c);
+                              std::int64_t c, See see = {}) {
+    const auto sum = add_rows<fixed_rows>(d, tile, c, see);
     widen<double>(d, sum, [&](auto dw, std::int64_t at, auto wide) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(dw, state + at), wide), dw, state + at);
     });
@@ -126,6 +135,7 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
     using D = hn::ScalableTag<T>;
     using DW = hn::ScalableTag<std::int64_t>;
     constexpr std::int64_t N = lanes<D>;
+    constexpr std::int64_t step = chunk_lanes<T>;
     auto low = hn::Zero(DW());
     auto high = hn::Zero(DW());
     const auto add = [&](hn::Vec<D> v) HWY_ATTR {
@@ -137,9 +147,12 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
         high = hn::Add(high, hn::PromoteTo(DW(), hn::UpperHalf(dh, v)));
       }
     };
-    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
-    for (std::int64_t i = 0; i < full; i += N) {
-      add((row.mask + i).keep(D(), hn::LoadU(D(), row.x + i)));
+    const std::int64_t full = row.cols - row.cols % step;
+    for (std::int64_t i = 0; i < full; i += step) {
+      prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
+      for (std::int64_t k = i; k < i + step; k += N) {
+        add((row.mask + k).keep(D(), hn::LoadU(D(), row.x + k)));
+      }
     }
     for (std::int64_t i = 0; i < row.cols - full; i += N) {
       const auto v = (row.mask_tail + i).keep(D(), hn::LoadU(D(), row.x_tail + i));
@@ -149,11 +162,11 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
     Base::empty_row(out, 0);
     hn::StoreU(hn::Add(low, high), DW(), out);
   }
-  template <std::int64_t fixed_rows, class D, class Mask>
+  template <std::int64_t fixed_rows, class D, class Mask, class See = IgnoreMasks>
   static HWY_INLINE void tile(D d, std::int64_t* at, std::int64_t /*n*/, const Tile<T, Mask>& tile,
-                              std::int64_t c) {
+                              std::int64_t c, See see = {}) {
     if constexpr (sizeof(T) == 8) {
-      const auto sum = add_rows<fixed_rows>(d, tile, c);
+      const auto sum = add_rows<fixed_rows>(d, tile, c, see);
       hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
     } else {
       // Rows of i32 could overflow before they are widened: widen each.
@@ -165,6 +178,7 @@ struct SumInt : PlainSum<T, std::int64_t, DType::i64> {
       const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
       for (std::int64_t r = 0; r < rows; ++r) {
         const auto v = (tile.mask[r] + c).keep(d, hn::LoadU(d, tile.x[r] + c));
+        see(tile.mask[r] + c);
         if constexpr (is_halved) {
           const hn::Half<D> half;
           low = hn::Add(low, hn::PromoteTo(DP(), hn::LowerHalf(half, v)));
@@ -260,12 +274,12 @@ struct SumF64 {
       hn::StoreU(hn::Add(error, hn::Load(d, values + group_rows + i)), d, state + n + i);
     }
   }
-  template <std::int64_t fixed_rows, class D, class Mask>
+  template <std::int64_t fixed_rows, class D, class Mask, class See = IgnoreMasks>
   static HWY_INLINE void tile(D d, double* at, std::int64_t n, const Tile<double, Mask>& tile,
-                              std::int64_t c) {
+                              std::int64_t c, See see = {}) {
     auto sum = hn::LoadU(d, at);
     auto error = hn::LoadU(d, at + n);
-    add_exactly(sum, error, add_rows<fixed_rows>(d, tile, c));
+    add_exactly(sum, error, add_rows<fixed_rows>(d, tile, c, see));
     hn::StoreU(sum, d, at);
     hn::StoreU(error, d, at + n);
   }

@@ -158,25 +158,21 @@ struct Variance {
                               std::int64_t c) {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     const auto count = hn::LoadU(d, state);
-    auto mean = hn::LoadU(d, state + n);
-    auto has_mean = hn::Gt(count, hn::Zero(d));
-    for (std::int64_t r = 0; r < rows && !hn::AllTrue(d, has_mean); ++r) {
-      const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      const auto is_first = counts.both(d, hn::Not(has_mean));
-      mean = hn::IfThenElse(is_first, load(d, tile.x[r] + c), mean);
-      has_mean = hn::Or(has_mean, is_first);
-    }
+    const auto has_mean = hn::Gt(count, hn::Zero(d));
+    if (!hn::AllTrue(d, has_mean)) start_from_first(d, has_mean, state + n, tile, c);
+    const auto mean = hn::LoadU(d, state + n);
     Lanes2<Tag> sums{hn::LoadU(d, state + 3 * n), hn::LoadU(d, state + 2 * n)};
+    LaneCounts<Tag, double> counted;
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       PowerSums<T>::add(d, sums, hn::Sub(load(d, tile.x[r] + c), mean), counts);
+      if constexpr (std::is_same_v<Mask, ByteMask>) counted.add(tile.mask[r] + c);
     }
     if constexpr (std::is_same_v<Mask, ByteMask>) {
-      add_counts<fixed_rows>(d, tile, c, state);
+      counted.into(state);
     } else {
       hn::StoreU(hn::Add(count, hn::Set(d, static_cast<double>(rows))), d, state);
     }
-    hn::StoreU(mean, d, state + n);
     hn::StoreU(sums.b, d, state + 2 * n);
     hn::StoreU(sums.a, d, state + 3 * n);
     if constexpr (closes_tiles) {
@@ -216,6 +212,19 @@ struct Variance {
   }
 
  private:
+  /// Lets the means of columns of which nothing counted so far be their first elements.
+  template <class D, class Mask>
+  static HWY_NOINLINE void start_from_first(D d, hn::Mask<D> has_mean, double* means,
+                                            const Tile<T, Mask>& tile, std::int64_t c) {
+    auto mean = hn::LoadU(d, means);
+    for (std::int64_t r = 0; r < tile.rows && !hn::AllTrue(d, has_mean); ++r) {
+      const auto counts = lanes_that_count(d, tile.mask[r] + c);
+      const auto is_first = counts.both(d, hn::Not(has_mean));
+      mean = hn::IfThenElse(is_first, load(d, tile.x[r] + c), mean);
+      has_mean = hn::Or(has_mean, is_first);
+    }
+    hn::StoreU(mean, d, means);
+  }
   template <class D>
   static HWY_INLINE void open(D d, double* state, std::int64_t n) {
     const auto rest = hn::LoadU(d, state + 3 * n);

@@ -1,0 +1,112 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "loup/kernels/reduce.h"
+#include "tests/kernels/blocks.h"
+#include "tests/support/settings.h"
+
+namespace loup::test {
+namespace {
+
+/// Rows of several blocks, whose elements are measured against those before.
+constexpr std::int64_t length = 3000;
+
+template <class T>
+class RowOfExponentials : public testing::Test {
+ protected:
+  using Limits = std::numeric_limits<T>;
+
+  /// element(i) for all i, of which those count for which counts(i) is true.
+  template <class Element, class Counts>
+  void expect_within_bound(Element element, Counts counts) {
+    std::vector<T> x;
+    std::vector<std::uint8_t> mask;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < length; ++i) {
+      mask.push_back(counts(i) ? 1 : 0);
+      x.push_back(counts(i) ? static_cast<T>(element(i)) : Limits::quiet_NaN());
+      if (counts(i)) largest = std::fmax(largest, static_cast<double>(x.back()));
+    }
+    long double sum = 0;  // or it would be no better than what it judges
+    for (std::int64_t i = 0; i < length; ++i) {
+      if (!counts(i)) continue;
+      sum += std::exp(static_cast<long double>(x[static_cast<std::size_t>(i)]) - largest);
+    }
+    const auto wanted =
+        std::isfinite(largest) ? static_cast<double>(largest + std::log(sum)) : largest;
+    // Doubles are not added in anything wider: 64 roundings in each lane of a block.
+    const double roundings = sizeof(T) == 4 ? 8 : 8 + 64;
+    const double bound =
+        static_cast<double>(Limits::epsilon()) / 2 * (std::abs(wanted) + roundings);
+    for_each_target([&] {
+      const double got = result(x, mask);
+      if (std::isfinite(wanted)) {
+        EXPECT_NEAR(got, wanted, bound);
+      } else {
+        EXPECT_EQ(got, wanted);
+      }
+    });
+  }
+  template <class Element>
+  void expect_within_bound(Element element) {
+    expect_within_bound(element, [](std::int64_t) { return true; });
+  }
+  static double result(const std::vector<T>& x, const std::vector<std::uint8_t>& mask) {
+    const auto& reducer =
+        kernels::reducer(kernels::ReduceOp::log_sum_exp, compute_type(dtype_of<T>()));
+    StateBuffer states(reducer, 1);
+    reducer.along(states.from(0), false, {x.data(), length, mask.data(), length, 1, 1, length});
+    return static_cast<double>(states.finish<T>()[0]);
+  }
+};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(RowOfExponentials, Floats);
+
+TYPED_TEST(RowOfExponentials, MayRise) {
+  for (const double step : {0.001, 0.01, 0.1, 1.0}) {
+    this->expect_within_bound([=](std::int64_t i) { return step * static_cast<double>(i); });
+  }
+}
+
+TYPED_TEST(RowOfExponentials, MayFall) {
+  for (const double step : {0.001, 0.01, 0.1, 1.0}) {
+    this->expect_within_bound([=](std::int64_t i) { return -step * static_cast<double>(i); });
+  }
+}
+
+TYPED_TEST(RowOfExponentials, MayJump) {
+  for (const double height : {3.0, 7.0, 20.0, 90.0, 1000.0, 3e9, 1e30}) {
+    for (const std::int64_t at : {0, 127, 128, 1023, 1024, 2999}) {
+      this->expect_within_bound([=](std::int64_t i) { return i == at ? height : 0.5; });
+      this->expect_within_bound([=](std::int64_t i) { return i == at ? height / 2 : -height; });
+      this->expect_within_bound([=](std::int64_t i) { return i < at ? -height : height; });
+    }
+  }
+}
+
+TYPED_TEST(RowOfExponentials, MayBeginWithWhatDoesNotCount) {
+  for (const std::int64_t first : {100, 500, 1500, 2999}) {
+    this->expect_within_bound([](std::int64_t i) { return static_cast<double>(i % 7); },
+                              [=](std::int64_t i) { return i >= first; });
+  }
+}
+
+TYPED_TEST(RowOfExponentials, ShowsInfinitiesAndNaN) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  this->expect_within_bound([=](std::int64_t) { return -infinity; });
+  for (const std::int64_t at : {0, 200, 1500, 2999}) {
+    this->expect_within_bound([=](std::int64_t i) { return i == at ? 2.0 : -infinity; });
+    this->expect_within_bound([=](std::int64_t i) { return i == at ? infinity : 2.0; });
+    std::vector<TypeParam> x(length, TypeParam{3});
+    x[static_cast<std::size_t>(at)] = std::numeric_limits<TypeParam>::quiet_NaN();
+    const std::vector<std::uint8_t> mask(length, 1);
+    for_each_target([&] { EXPECT_TRUE(std::isnan(this->result(x, mask))) << at; });
+  }
+}
+
+}  // namespace
+}  // namespace loup::test
