@@ -197,7 +197,8 @@ struct Normalize {
     bool is_irregular_ = false;
   };
 
-  /// While a row is read, the one before it is written.
+  /// While a row is read, the one before it is written, and what comes 2 KB further is fetched:
+  /// hardware does so, too, but stops at the end of every page.
   static void rows(const LineBlock& b, const double* parameters) {
     const D d;
     const Norm norm(parameters);
@@ -214,8 +215,14 @@ struct Normalize {
                     [&](std::int64_t /*i*/) HWY_ATTR { return hn::Zero(d); });
           continue;
         }
-        const double value = gather(norm, in_row<T>(b, r), rows.mask(r), used, scratch, parameters,
-                                    [&]() HWY_ATTR { before.step(); });
+        const Ahead ahead = ahead_of<T>(b.in, r);
+        std::int64_t next = 2048 / std::int64_t{sizeof(T)};
+        const double value =
+            gather(norm, in_row<T>(b, r), rows.mask(r), used, scratch, parameters, [&]() HWY_ATTR {
+              ahead.template fetch<T, 4 * N>(next);
+              next += 4 * N;
+              before.step();
+            });
         before.finish(b);
         before =
             Results(b, r, scratch, static_cast<T>(divisor(norm, value, parameters)), parameters);

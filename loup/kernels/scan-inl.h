@@ -12,270 +12,259 @@
 
 #include "loup/kernels/lines-inl.h"
 #include "loup/kernels/scan.h"
+#include "loup/kernels/scan_block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
-
-struct RunningSum {
-  static constexpr double identity = 0;
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Add(a, b);
-  }
-};
-struct RunningProduct {
-  static constexpr double identity = 1;
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Mul(a, b);
-  }
-};
 
 /// T is what lies in memory.
 template <class T, class Op>
 struct Scan {
   using D = hn::ScalableTag<double>;
-  using Narrow = hn::Rebind<T, D>;
   using V = hn::Vec<D>;
   static constexpr std::int64_t N = lanes<D>;
+  using Tag = hn::ScalableTag<T>;
+  static constexpr std::int64_t L = lanes<Tag>;
 
-  static HWY_INLINE V widened(hn::Vec<Narrow> v) {
-    if constexpr (sizeof(T) == 8) {
-      return v;
-    } else {
-      return hn::PromoteTo(D(), v);
-    }
-  }
-  static HWY_INLINE hn::Vec<Narrow> narrowed(V v) {
-    if constexpr (sizeof(T) == 8) {
-      return v;
-    } else {
-      return hn::DemoteTo(Narrow(), v);
-    }
-  }
+  // --- rows ---
 
-  /// Lanes moved up by some places, the identity below.
-  struct Shift {
-    decltype(hn::SetTableIndices(D(), static_cast<const std::int64_t*>(nullptr))) from;
-    hn::Mask<D> is_inside;
-    HWY_INLINE explicit Shift(std::int64_t places)
-        : from(indices([places](std::int64_t i) { return i < places ? 0 : i - places; })),
-          is_inside(hn::Not(hn::FirstN(D(), static_cast<std::size_t>(places)))) {}
-    HWY_INLINE V operator()(V v) const {
-      return hn::IfThenElse(is_inside, hn::TableLookupLanes(v, from), hn::Set(D(), Op::identity));
-    }
-  };
-  template <class F>
-  static HWY_INLINE auto indices(F f) {
-    HWY_ALIGN std::int64_t values[N];
-    for (std::int64_t i = 0; i < N; ++i) values[i] = f(i);
-    return hn::SetTableIndices(D(), values);
-  }
-
-  /// Running values of the lanes of one vector, and its total in all lanes.
-  struct Prefix {
-    Shift by_one, by_two, by_four;
-    decltype(Shift::from) last;
-    HWY_INLINE Prefix()
-        : by_one(1),
-          by_two(2),
-          by_four(4),
-          last(indices([](std::int64_t /*i*/) { return N - 1; })) {}
-    HWY_INLINE V operator()(V v) const {
-      v = Op()(v, by_one(v));
-      if constexpr (N > 2) v = Op()(v, by_two(v));
-      if constexpr (N > 4) v = Op()(v, by_four(v));
-      return v;
-    }
-    HWY_INLINE V total(V running) const { return hn::TableLookupLanes(running, last); }
-  };
-
-  /// One row; returns the running value behind it. `write(i, v, count)` gets those of the `count`
-  /// elements from i on: N, but for the last ones.
+  /// The first `count` elements of row r; returns the running value behind them. `write(i, v, n)`
+  /// gets those of the n elements from i on: a vector, but for the last ones.
   template <bool reversed, class Mask, class Write>
-  static HWY_INLINE double run(const T* x, Mask mask, std::int64_t count, double offset,
-                               double carry, Write write) {
-    const D d;
-    const Narrow narrow;
-    const Prefix prefix;
-    const auto none = hn::Set(narrow, static_cast<T>(Op::identity));
-    const auto first = hn::Set(d, offset);
-    auto before = hn::Set(d, carry);
-    const auto step = [&](hn::Vec<Narrow> chosen) HWY_ATTR {
-      auto v = widened(chosen);
-      if constexpr (reversed) v = hn::Reverse(d, v);
-      v = prefix(v);
-      auto running = Op()(first, Op()(before, v));
-      before = Op()(before, prefix.total(v));
-      if constexpr (reversed) running = hn::Reverse(d, running);
-      return narrowed(running);
+  static HWY_INLINE double run(const LineBlock& b, std::int64_t r, Mask mask, std::int64_t count,
+                               double offset, double carry, Write write) {
+    using Blocks = BlockScan<T, Op, reversed>;
+    // Not one for all rows, which g++ 12 would keep in memory.
+    Blocks scan(offset, carry);
+    const Tag d;
+    const T* const x = in_row<T>(b, r);
+    const Ahead ahead = ahead_of<T>(b.in, r);
+    constexpr std::int64_t distance = (reversed ? -2048 : 2048) / std::int64_t{sizeof(T)};
+    const auto none = hn::Set(d, static_cast<T>(Op::identity));
+    const std::int64_t blocks = count / Blocks::size;
+    const std::int64_t full = blocks * Blocks::size;
+
+    const auto finish_row = [&]() HWY_ATTR {
+      const auto at = [&](std::int64_t i) HWY_ATTR {
+        const auto same = [](auto v) HWY_ATTR { return v; };
+        return i < count ? choose_at(d, x, mask, i, count, same, none) : none;
+      };
+      auto rest = scan.open({at(full), at(full + L)});
+      scan.join(rest);
+      const auto results = scan.close(rest);
+      write(full, results.low, std::min(L, count - full));
+      if (full + L < count) write(full + L, results.high, count - full - L);
     };
-    const auto whole = [&](std::int64_t i) HWY_ATTR {
-      write(i, step(choose(narrow, mask + i, hn::LoadU(narrow, x + i), none)), N);
+    const auto place = [blocks](std::int64_t n) {
+      return (reversed ? blocks - 1 - n : n) * Blocks::size;
     };
-    const auto same = [](hn::Vec<Narrow> v) HWY_ATTR { return v; };
-    const std::int64_t rest = count % N;
-    if constexpr (reversed) {
-      for (std::int64_t i = count - N; i >= rest; i -= N) whole(i);
-      if (rest > 0) write(0, step(choose_first(narrow, x, mask, rest, same, none)), rest);
-    } else {
-      const std::int64_t full = count - rest;
-      for (std::int64_t i = 0; i < full; i += N) whole(i);
-      if (rest > 0) {
-        write(full, step(choose_first(narrow, x + full, mask + full, rest, same, none)), rest);
+    const auto open = [&](std::int64_t n) HWY_ATTR {
+      const std::int64_t i = place(n);
+      ahead.template fetch<T, Blocks::size>(i + distance);
+      const auto at = [&](std::int64_t k)
+                          HWY_ATTR { return choose(d, mask + k, hn::LoadU(d, x + k), none); };
+      return scan.open({at(i), at(i + L)});
+    };
+    const auto close = [&](std::int64_t n, const auto& block) HWY_ATTR {
+      const auto results = scan.close(block);
+      write(place(n), results.low, L);
+      write(place(n) + L, results.high, L);
+    };
+
+    if (reversed && full < count) finish_row();
+    if (blocks > 0) {
+      auto now = open(0);
+      scan.join(now);
+      if (blocks > 1) {
+        auto next = open(1);
+        for (std::int64_t n = 2; n < blocks; ++n) {
+          const auto third = open(n);
+          scan.join(next);
+          close(n - 2, now);
+          now = next;
+          next = third;
+        }
+        scan.join(next);
+        close(blocks - 2, now);
+        now = next;
       }
+      close(blocks - 1, now);
     }
-    return hn::GetLane(before);
+    if (!reversed && full < count) finish_row();
+    return scan.carry();
   }
 
-  /// Running values of row r to the output.
+  /// The same to the output.
   template <bool reversed, class Mask>
   static HWY_INLINE double write_row_of(const LineBlock& b, std::int64_t r, Mask mask,
-                                        double offset, double carry) {
-    const Narrow narrow;
-    const std::int64_t cols = b.in.cols;
-    const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
+                                        std::int64_t count, double offset, double carry) {
+    const Tag d;
     T* const out = out_row<T>(b, r);
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(out) % (N * sizeof(T)) == 0;
-    if (b.streams && is_aligned && cols % N == 0) {
-      return run<reversed>(x, mask, cols, offset, carry,
-                           [&](std::int64_t i, auto v, std::int64_t /*count*/)
-                               HWY_ATTR { hn::Stream(v, narrow, out + i); });
+    const auto write_to = [&](T* to, auto store) HWY_ATTR {
+      return run<reversed>(b, r, mask, count, offset, carry,
+                           [=](std::int64_t i, auto v, std::int64_t n) HWY_ATTR {
+                             if (HWY_LIKELY(n == L)) {
+                               store(v, to + i);
+                             } else {
+                               store_first(d, v, to + i, n);
+                             }
+                           });
+    };
+    const auto store = [d](auto v, T* to) HWY_ATTR { hn::StoreU(v, d, to); };
+    if (!b.streams) return write_to(out, store);
+    if (reinterpret_cast<std::uintptr_t>(out) % (L * sizeof(T)) == 0) {
+      return write_to(out, [d](auto v, T* to) HWY_ATTR { hn::Stream(v, d, to); });
     }
-    // Not streamed as it is made: how a row is cut into vectors must not depend on its address.
-    T* const to = b.streams ? static_cast<T*>(b.scratch) : out;
-    const double result = run<reversed>(x, mask, cols, offset, carry,
-                                        [&](std::int64_t i, auto v, std::int64_t count) HWY_ATTR {
-                                          if (HWY_LIKELY(count == N)) {
-                                            hn::StoreU(v, narrow, to + i);
-                                          } else {
-                                            store_first(narrow, v, to + i, count);
-                                          }
-                                        });
-    if (b.streams) {
-      const hn::ScalableTag<T> d;
-      write_row(d, out, cols, true, [&](std::int64_t i) HWY_ATTR { return hn::LoadU(d, to + i); });
-    }
+    // How a row is cut into blocks must not depend on its address.
+    T* const scratch = static_cast<T*>(b.scratch);
+    const double result = write_to(scratch, store);
+    write_row(d, out, count, true,
+              [&](std::int64_t i) HWY_ATTR { return hn::LoadU(d, scratch + i); });
     return result;
   }
 
-  static void rows(const LineBlock& b, const Carry* offsets, Carry* carries, bool reversed) {
+  template <bool reversed>
+  static void rows_of(const LineBlock& b, const Carry* offsets, Carry* carries) {
+    const Tag d;
+    const std::int64_t used = reach(d, b.in);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         const double offset = offsets != nullptr ? offsets[r].real : Op::identity;
         double& carry = carries[r].real;
-        if (!rows.counts(r)) {
-          const hn::ScalableTag<T> d;
-          const double value = std::is_same_v<Op, RunningSum> ? offset + carry : offset * carry;
-          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
-                    [&](std::int64_t /*i*/) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); });
-        } else if (reversed) {
-          carry = write_row_of<true>(b, r, rows.mask(r), offset, carry);
-        } else {
-          carry = write_row_of<false>(b, r, rows.mask(r), offset, carry);
-        }
+        // Nothing counts from `first` on: the running value stays as it is.
+        const auto fill = [&](std::int64_t first) HWY_ATTR {
+          const auto value = hn::Set(d, static_cast<T>(Op::apply(offset, carry)));
+          write_row(d, out_row<T>(b, r) + first, b.in.cols - first, b.streams,
+                    [=](std::int64_t /*i*/) HWY_ATTR { return value; });
+        };
+        const std::int64_t count = rows.counts(r) ? used : 0;
+        if (reversed && count < b.in.cols) fill(count);
+        carry = write_row_of<reversed>(b, r, rows.mask(r), count, offset, carry);
+        if (!reversed && count < b.in.cols) fill(count);
       }
     });
     finish_streaming(b);
   }
+  static void rows(const LineBlock& b, const Carry* offsets, Carry* carries, bool reversed) {
+    (reversed ? rows_of<true> : rows_of<false>)(b, offsets, carries);
+  }
 
-  static void total_rows(const LineBlock& b, Carry* carries, bool reversed) {
-    const auto nowhere = [](std::int64_t /*i*/, auto /*v*/, std::int64_t /*count*/) {};
+  template <bool reversed>
+  static void total_rows_of(const LineBlock& b, Carry* carries) {
+    const std::int64_t used = reach(Tag(), b.in);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) continue;
-        const T* const x = static_cast<const T*>(b.in.x) + r * b.in.x_row;
         double& carry = carries[r].real;
-        carry = reversed ? run<true>(x, rows.mask(r), b.in.cols, Op::identity, carry, nowhere)
-                         : run<false>(x, rows.mask(r), b.in.cols, Op::identity, carry, nowhere);
+        carry = run<reversed>(b, r, rows.mask(r), used, Op::identity, carry,
+                              [](std::int64_t /*i*/, auto /*v*/, std::int64_t /*n*/) {});
       }
     });
+  }
+  static void total_rows(const LineBlock& b, Carry* carries, bool reversed) {
+    (reversed ? total_rows_of<true> : total_rows_of<false>)(b, carries);
   }
 
   // --- columns ---
 
-  /// Row r into the running values of all columns, which `write(c, v, count)` gets.
-  template <class Mask, class Write>
-  static HWY_INLINE void cross(const Block& b, std::int64_t r, Mask mask, bool counts,
-                               Carry* carries, Write write) {
-    const D d;
-    const Narrow narrow;
-    const auto none = hn::Set(narrow, static_cast<T>(Op::identity));
-    const auto same = [](hn::Vec<Narrow> v) HWY_ATTR { return v; };
-    const T* const x = static_cast<const T*>(b.x) + r * b.x_row;
-    double* const running = &carries->real;
-    std::int64_t c = 0;
-    for (; c + N <= b.cols; c += N) {
-      auto v = hn::LoadU(d, running + c);
-      if (counts) {
-        v = Op()(v, widened(choose(narrow, mask + c, hn::LoadU(narrow, x + c), none)));
-        hn::StoreU(v, d, running + c);
+  /// Values of as many columns as a vector has elements.
+  struct Values {
+    V low;
+    V high;  // of floats only
+
+    static HWY_INLINE Values of(hn::Vec<Tag> v) {
+      if constexpr (sizeof(T) == 8) {
+        return {v, v};
+      } else {
+        const hn::Half<Tag> half;
+        return {hn::PromoteTo(D(), hn::LowerHalf(v)), hn::PromoteTo(D(), hn::UpperHalf(half, v))};
       }
-      write(c, v, N);
     }
-    if (c == b.cols) return;
-    const std::int64_t count = b.cols - c;
-    HWY_ALIGN double rest[N] = {};
-    std::copy_n(running + c, count, rest);
-    auto v = hn::Load(d, rest);
-    if (counts) {
-      v = Op()(v, widened(choose_first(narrow, x + c, mask + c, count, same, none)));
-      store_first(d, v, running + c, count);
+    /// The first `count`; what is behind them does not matter.
+    static HWY_INLINE Values load(const Carry* from, std::int64_t count) {
+      HWY_ALIGN double rest[L] = {};
+      const double* at = &from->real;
+      if (HWY_UNLIKELY(count < L)) at = std::copy_n(at, count, rest) - count;
+      return {hn::LoadU(D(), at), hn::LoadU(D(), at + L - N)};
     }
-    write(c, v, count);
+    HWY_INLINE void store(Carry* to, std::int64_t count) const {
+      HWY_ALIGN double rest[L];
+      double* const at = count < L ? rest : &to->real;
+      hn::StoreU(low, D(), at);
+      if constexpr (sizeof(T) == 4) hn::StoreU(high, D(), at + N);
+      if (HWY_UNLIKELY(count < L)) std::copy_n(rest, count, &to->real);
+    }
+    HWY_INLINE Values joined(const Values& other) const {
+      return {Op()(low, other.low), Op()(high, other.high)};
+    }
+    HWY_INLINE hn::Vec<Tag> narrowed() const {
+      if constexpr (sizeof(T) == 8) {
+        return low;
+      } else {
+        const hn::Half<Tag> half;
+        return hn::Combine(Tag(), hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+      }
+    }
+  };
+
+  /// `write(r, c, values, count)` gets the running values of `count` columns from c on at row r.
+  template <class Write>
+  static HWY_INLINE void cross(const LineBlock& b, Carry* carries, bool reversed, Write write) {
+    const Tag d;
+    const auto none = hn::Set(d, static_cast<T>(Op::identity));
+    const auto same = [](auto v) HWY_ATTR { return v; };
+    constexpr std::int64_t tile = 8;
+    const std::int64_t last = b.in.rows - 1;
+    const std::int64_t sign = reversed ? -1 : 1;
+    with_mask(b.in, [&](auto rows) HWY_ATTR {
+      for (std::int64_t first = 0; first <= last; first += tile) {
+        const std::int64_t end = std::min(first + tile, last + 1);
+        for (std::int64_t c = 0; c < b.in.cols; c += L) {
+          const std::int64_t count = std::min(L, b.in.cols - c);
+          Values running = Values::load(carries + c, count);
+          for (std::int64_t i = first; i < end; ++i) {
+            const std::int64_t r = reversed ? last - i : i;
+            // Rows lie far apart, and hardware fetches little of them.
+            ahead_of<T>(b.in, r + sign * rows_ahead).template fetch<T, L>(c);
+            if (rows.counts(r)) {
+              const auto v = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
+              running = running.joined(Values::of(v));
+            }
+            write(r, c, running, count);
+          }
+          running.store(carries + c, count);
+        }
+      }
+    });
   }
 
   static void columns(const LineBlock& b, const Carry* offsets, Carry* carries, bool reversed) {
-    const D d;
-    const Narrow narrow;
-    constexpr std::uintptr_t bytes = N * sizeof(T);
-    const bool is_aligned = (reinterpret_cast<std::uintptr_t>(b.out) |
-                             (static_cast<std::uintptr_t>(b.out_row) * sizeof(T))) %
-                                bytes ==
-                            0;
-    const bool streams = b.streams && is_aligned;
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t i = 0; i < b.in.rows; ++i) {
-        const std::int64_t r = reversed ? b.in.rows - 1 - i : i;
-        T* const out = out_row<T>(b, r);
-        cross(b.in, r, rows.mask(r), rows.counts(r), carries,
-              [&](std::int64_t c, V v, std::int64_t count) HWY_ATTR {
-                if (HWY_UNLIKELY(count != N)) {
-                  HWY_ALIGN double values[N];
-                  hn::Store(v, d, values);
-                  for (std::int64_t j = 0; j < count; ++j) {
-                    const double offset = offsets != nullptr ? offsets[c + j].real : Op::identity;
-                    out[c + j] = static_cast<T>(
-                        std::is_same_v<Op, RunningSum> ? offset + values[j] : offset * values[j]);
-                  }
-                  return;
-                }
-                if (offsets != nullptr) v = Op()(hn::LoadU(d, &offsets[c].real), v);
-                if (streams) {
-                  hn::Stream(narrowed(v), narrow, out + c);
-                } else {
-                  hn::StoreU(narrowed(v), narrow, out + c);
-                }
-              });
-      }
-    });
+    const Tag d;
+    const std::uintptr_t places = reinterpret_cast<std::uintptr_t>(b.out) |
+                                  (static_cast<std::uintptr_t>(b.out_row) * sizeof(T));
+    const bool streams = b.streams && places % (L * sizeof(T)) == 0;
+    cross(b, carries, reversed,
+          [&](std::int64_t r, std::int64_t c, Values values, std::int64_t count) HWY_ATTR {
+            if (offsets != nullptr) values = Values::load(offsets + c, count).joined(values);
+            T* const to = out_row<T>(b, r) + c;
+            if (HWY_UNLIKELY(count < L)) {
+              store_first(d, values.narrowed(), to, count);
+            } else if (streams) {
+              hn::Stream(values.narrowed(), d, to);
+            } else {
+              hn::StoreU(values.narrowed(), d, to);
+            }
+          });
     finish_streaming(b);
   }
 
   static void total_columns(const LineBlock& b, Carry* carries, bool reversed) {
-    with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for (std::int64_t i = 0; i < b.in.rows; ++i) {
-        const std::int64_t r = reversed ? b.in.rows - 1 - i : i;
-        cross(b.in, r, rows.mask(r), rows.counts(r), carries,
-              [](std::int64_t /*c*/, V /*v*/, std::int64_t /*count*/) {});
-      }
-    });
+    cross(b, carries, reversed,
+          [](std::int64_t /*r*/, std::int64_t /*c*/, const Values& /*values*/,
+             std::int64_t /*count*/) {});
   }
 
-  static Carry combine(Carry a, Carry b) {
-    if constexpr (std::is_same_v<Op, RunningSum>) return {.real = a.real + b.real};
-    return {.real = a.real * b.real};
-  }
+  static Carry combine(Carry a, Carry b) { return {.real = Op::apply(a.real, b.real)}; }
 
   static constexpr ScanKernel kernel{dtype_of<T>(), {.real = Op::identity}, rows,   columns,
                                      total_rows,    total_columns,          combine};

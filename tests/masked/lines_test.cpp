@@ -242,6 +242,65 @@ TEST(MaskedCumsum, KeepsItsErrorBoundOverAMillionElements) {
   EXPECT_NEAR(got.at<double>({count - 1}), exact, 3e-7 * exact);
 }
 
+TEST(MaskedCumsum, OfPaddedRowsHasTheBitsOfTheMaskWrittenOut) {
+  constexpr std::int64_t count = 333;
+  Random random(12);
+  Tensor x = empty({5, count});
+  for (float& value : x.data<float>()) value = static_cast<float>(1 + random.fraction());
+  for (const std::int64_t length : {0, 1, 64, 65, 200, 332, 333}) {
+    const Tensor mask = padding(length, count);
+    const Tensor whole = ops::clone(ops::expand(mask, x.shape()));
+    for (const Scan* const op : {&cumsum, &cumprod}) {
+      EXPECT_EQ(bits_of((*op)(x, 1, {.mask = mask})), bits_of((*op)(x, 1, {.mask = whole})))
+          << op->name << ' ' << length;
+    }
+  }
+}
+
+/// Results of more than 8 MB are written past the caches, those of a part of the lines are not.
+void expect_bits_of_a_part(const Shape& shape, int dim) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    Random random(13);
+    const Tensor x = test::random_tensor(random, shape, dtype);
+    const Tensor part = ops::narrow(x, 1 - dim, 0, 32);
+    test::for_each_target([&] {
+      EXPECT_EQ(bits_of(ops::clone(ops::narrow(cumsum(x, dim), 1 - dim, 0, 32))),
+                bits_of(cumsum(part, dim)));
+    });
+  }
+}
+
+TEST(MaskedCumsum, HasTheBitsOfFewerLinesWhereItsResultIsLarge) {
+  for (const Shape& shape : {Shape{1024, 2304}, Shape{1100, 2003}}) {
+    expect_bits_of_a_part(shape, 0);
+    expect_bits_of_a_part(shape, 1);
+  }
+}
+
+TEST(MaskedCumprod, StaysZeroBehindAZeroWhateverFollows) {
+  test::for_each_target([] {
+    for (const float value : {1e10F, 3e38F, 1e-30F}) {
+      Tensor x = full({100}, value);
+      x.data<float>()[0] = 0;
+      EXPECT_EQ(elements<double>(cumprod(x, 0)), std::vector<double>(100, 0)) << value;
+    }
+  });
+}
+
+TEST(MaskedCumprod, ReturnsFromBeyondTheRangeOfItsDType) {
+  test::for_each_target([] {
+    Tensor x = full({64}, 0x1p100F);
+    const auto values = x.data<float>();
+    std::fill(values.begin() + 10, values.begin() + 20, 0x1p-100F);
+    std::fill(values.begin() + 20, values.end(), 1.0F);
+    const auto got = elements<double>(cumprod(x, 0));
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const std::size_t power = i < 10 ? i + 1 : i < 20 ? 19 - i : 0;
+      EXPECT_EQ(got[i], power > 1 ? inf : power == 1 ? 0x1p100 : 1) << i;
+    }
+  });
+}
+
 TEST(MaskedCumsumGradient, RunsBackwardsOverMaskedPositionsToo) {
   const Tensor x = leaf(tensor({1.0, nan, 3.0}));
   autograd::backward(cumsum(x, 0, {.mask = tensor({true, false, true})}),
