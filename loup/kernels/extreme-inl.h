@@ -30,11 +30,10 @@ struct Further {
   /// Where y takes the place of x.
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE hn::Mask<D> is_beyond(D /*d*/, V y, V x) {
-    const auto is_further = is_largest ? hn::Gt(y, x) : hn::Lt(y, x);
     if constexpr (std::is_floating_point_v<Lane>) {
-      return hn::Or(is_further, hn::IsNaN(y));
+      return hn::Or(is_further(y, x), hn::IsNaN(y));
     } else {
-      return is_further;
+      return is_further(y, x);
     }
   }
   static HWY_INLINE bool is_beyond(Lane y, Lane x) {
@@ -42,6 +41,11 @@ struct Further {
       if (std::isnan(y)) return true;
     }
     return is_largest ? y > x : y < x;
+  }
+  /// Numbers only.
+  template <class V>
+  static HWY_INLINE auto is_further(V y, V x) {
+    return is_largest ? hn::Gt(y, x) : hn::Lt(y, x);
   }
   /// Numbers only: of NaN and a number y it is y, and y of equal ones.
   template <class V>

@@ -168,5 +168,20 @@ TYPED_TEST(EveryExtreme, FindsInfinitiesThatAreTheExtremeOfNothing) {
   expect_extremes_with<TypeParam>([](Random&) { return Limits::infinity(); });
 }
 
+TYPED_TEST(EveryExtreme, FindsTheLeastIndexInRowsThatAreNumberedBackwards) {
+  Random random;
+  TestBlock<TypeParam> elements(random, 21, 40, MaskForm::none);
+  elements.refill([] { return TypeParam{1}; });
+  kernels::Block block = elements.block();
+  block.index = 120;
+  block.index_row = -6;
+  const auto& places = kernels::reducer(ReduceOp::argmax, compute_type(dtype_of<TypeParam>()));
+  for_each_target([&] {
+    StateBuffer states(places, 40);
+    places.across(states.from(0), block);
+    EXPECT_EQ(states.finish<std::int64_t>(), std::vector<std::int64_t>(40, 0));
+  });
+}
+
 }  // namespace
 }  // namespace loup::test
