@@ -7,6 +7,9 @@
 #define LOUP_KERNELS_ARG_EXTREME_INL_H_
 #endif
 
+#include <utility>
+
+#include "loup/kernels/arg_columns-inl.h"
 #include "loup/kernels/extreme-inl.h"
 #include "loup/kernels/virtual_vector-inl.h"
 
@@ -24,18 +27,16 @@ struct ArgExtreme {
   using Lane = FullType<T>;
   // Both hold an element and an index exactly.
   using Partial = std::conditional_t<std::is_floating_point_v<Lane>, double, std::int64_t>;
-  using Values = Extreme<T, is_largest>;
+  using Quick = FastestExtreme<T, is_largest>;
   using Order = Further<Lane, is_largest>;
   using Wide = Further<Partial, is_largest>;
   static constexpr int planes = 2;
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = DType::i64;
   static constexpr DType second = dtype_of<Lane>();
-  static constexpr std::int64_t block = 512;
+  static constexpr std::int64_t block = 256;
   /// Larger than every index.
   static constexpr Partial no_index = Wide::highest;
-  /// The row of a tile of which nothing counts.
-  static constexpr Lane nowhere = -1;
 
   /// Whether b is to replace a.
   static HWY_INLINE bool replaces(Partial b, Partial b_index, Partial a, Partial a_index) {
@@ -81,36 +82,58 @@ struct ArgExtreme {
     constexpr std::int64_t N = lanes<D>;
     const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
     const auto wanted = hn::Set(d, value);
-    const auto place = [&](const T* x, Mask mask, std::int64_t count) HWY_ATTR {
+    const auto place = [&](const T* x, auto counts) HWY_ATTR {
       const auto v = load(d, x);
-      auto equal = hn::Eq(v, wanted);
+      auto is_wanted = hn::Eq(v, wanted);
       if constexpr (std::is_floating_point_v<Lane>) {
-        if (std::isnan(value)) equal = hn::IsNaN(v);
+        if (HWY_UNLIKELY(std::isnan(value))) is_wanted = hn::IsNaN(v);
       }
-      return hn::FindFirstTrue(d, lanes_that_count(d, mask, std::min(count, N)).both(d, equal));
+      return hn::FindFirstTrue(d, counts.both(d, is_wanted));
     };
-    for (std::int64_t i = first; i < end; i += N) {
-      const bool is_tail = i >= full;
-      const T* const x = is_tail ? row.x_tail + (i - full) : row.x + i;
-      const Mask mask = is_tail ? row.mask_tail + (i - full) : row.mask + i;
-      const auto at = place(x, mask, end - i);
+    std::int64_t i = first;
+    for (; i < std::min(end, full); i += N) {
+      const auto at = place(row.x + i, lanes_that_count(d, row.mask + i));
+      if (at >= 0) return i + at;
+    }
+    for (; i < end; i += N) {
+      const auto counts = lanes_that_count(d, row.mask_tail + (i - full), std::min(end - i, N));
+      const auto at = place(row.x_tail + (i - full), counts);
       if (at >= 0) return i + at;
     }
     return end;
   }
 
+  /// Where `found` takes the place of an extreme seen before.
+  template <class Values, class D, class V = hn::Vec<D>>
+  static HWY_INLINE hn::Mask<D> is_new(D d, V found, V best) {
+    constexpr bool may_be_nan =
+        std::is_floating_point_v<Lane> && !requires { typename Values::Careful; };
+    if constexpr (may_be_nan) {
+      return hn::AndNot(hn::IsNaN(best), Order::is_beyond(d, found, best));
+    } else {
+      return Order::is_further(found, best);
+    }
+  }
   template <class Mask>
-  static HWY_NOINLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
+  static HWY_INLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
+    search_row<Quick>(row, out, plane);
+  }
+  template <class Values, class Mask>
+  static HWY_NOINLINE void search_row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
     const hn::ScalableTag<Lane> d;
-    auto best = reduce_lanes<Values>(row, 0, std::min(row.cols, block));
+    auto best = settled<Values>(d, Values::start(d));
     auto blocks = hn::Zero(d);  // exact: rows have fewer than 2^24
-    for (std::int64_t first = block; first < row.cols; first += block) {
-      const auto found = reduce_lanes<Values>(row, first, std::min(row.cols, first + block)).a;
-      auto is_new = Order::is_beyond(d, found, best.a);
-      if constexpr (std::is_floating_point_v<Lane>) is_new = hn::AndNot(hn::IsNaN(best.a), is_new);
-      best.a = hn::IfThenElse(is_new, found, best.a);
-      const std::int64_t number = first / block;
-      blocks = hn::IfThenElse(is_new, hn::Set(d, static_cast<Lane>(number)), blocks);
+    for (std::int64_t first = 0; first < row.cols; first += block) {
+      const auto found = reduce_lanes<Values>(row, first, std::min(row.cols, first + block));
+      if constexpr (requires { typename Values::Careful; }) {
+        if (HWY_UNLIKELY(Values::is_doubtful(d, found))) {
+          return search_row<typename Values::Careful>(row, out, plane);
+        }
+      }
+      const auto improves = is_new<Values>(d, found.a, best.a);
+      best.a = hn::IfThenElse(improves, found.a, best.a);
+      const auto number = hn::Set(d, static_cast<Lane>(first / block));
+      blocks = hn::IfThenElse(improves, number, blocks);
     }
     const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
     std::int64_t first = 0;
@@ -141,105 +164,80 @@ struct ArgExtreme {
     absorb_one(state, n, row[0], row[group_rows]);
   }
   static HWY_INLINE void absorb_group(Partial* state, std::int64_t n, const Partial* rows) {
-    for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
+    absorb_some(state, n, rows, rows + group_rows, group_rows);
   }
 
-  /// Which row of a tile its r-th row that counts is; known beforehand where all of them do.
-  template <std::int64_t fixed_rows, class Mask>
-  static HWY_INLINE Lane place_of(const Tile<T, Mask>& tile, std::int64_t r) {
-    return static_cast<Lane>(fixed_rows == group_rows ? r : tile.place[r]);
-  }
-
-  /// Numbers are compared with nothing (a NaN) or the best so far; the few tiles in which a NaN
-  /// counts are looked at again.
-  template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, Partial* state, std::int64_t n, const Tile<T, Mask>& tile,
-                              std::int64_t c) {
-    if constexpr (std::is_floating_point_v<Lane>) {
-      const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-      auto best = hn::Set(d, std::numeric_limits<Lane>::quiet_NaN());
-      auto at = hn::Set(d, nowhere);
-      auto is_nan = hn::FirstN(d, 0);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const auto v = (tile.mask[r] + c).keep(d, load(d, tile.x[r] + c));
-        const auto is_within = is_largest ? hn::Le(v, best) : hn::Ge(v, best);
-        const auto taken = lanes_that_count(d, tile.mask[r] + c).both(d, hn::Not(is_within));
-        best = hn::IfThenElse(taken, v, best);
-        at = hn::IfThenElse(taken, hn::Set(d, place_of<fixed_rows>(tile, r)), at);
-        is_nan = hn::Or(is_nan, hn::IsNaN(v));
+  static void across(const States& states, const Block& b) {
+    using Columns = ArgColumns<T, is_largest>;
+    using D = hn::ScalableTag<Lane>;
+    constexpr std::int64_t most_columns = 2048;
+    HWY_ALIGN Lane found[2 * most_columns];
+    Block part = in_order(b);
+    const std::int64_t index = std::exchange(part.index, 0);
+    const std::int64_t step = std::exchange(part.index_row, 1);
+    auto* const state = static_cast<Partial*>(states.data) + states.first;
+    for (std::int64_t c = 0; c < b.cols; c += most_columns) {
+      part.cols = std::min(most_columns, b.cols - c);
+      const std::int64_t width = (part.cols + lanes<D> - 1) / lanes<D> * lanes<D>;
+      Columns::clear(found, width);
+      HWY_NAMESPACE::across<Columns>({found, width, 0}, part);
+      for (std::int64_t i = 0; i < part.cols; i += lanes<D>) {
+        absorb_columns(D(), state + c + i, states.count, found + i, found + width + i,
+                       std::min(lanes<D>, part.cols - i), index, step);
       }
-      if (HWY_LIKELY(hn::AllFalse(d, is_nan))) {
-        absorb_numbers(d, state, n, tile, best, at);
-        return;
-      }
-    }
-    search_tile<fixed_rows>(d, state, n, tile, c);
-  }
-  template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_NOINLINE void search_tile(D d, Partial* state, std::int64_t n,
-                                       const Tile<T, Mask>& tile, std::int64_t c) {
-    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    auto best = hn::Set(d, Order::identity);
-    auto at = hn::Set(d, nowhere);
-    // Lanes that take whatever counts next, and lanes that hold a NaN: the first one stays.
-    auto is_empty = hn::Eq(at, at);
-    auto is_nan = hn::FirstN(d, 0);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const auto v = load(d, tile.x[r] + c);
-      auto is_better = hn::Or(Order::is_beyond(d, v, best), is_empty);
-      if constexpr (std::is_floating_point_v<Lane>) is_better = hn::AndNot(is_nan, is_better);
-      const auto taken = lanes_that_count(d, tile.mask[r] + c).both(d, is_better);
-      best = hn::IfThenElse(taken, v, best);
-      at = hn::IfThenElse(taken, hn::Set(d, place_of<fixed_rows>(tile, r)), at);
-      is_empty = hn::AndNot(taken, is_empty);
-      if constexpr (std::is_floating_point_v<Lane>) is_nan = hn::IsNaN(best);
-    }
-    absorb_tile(d, state, n, tile, best, at);
-  }
-  /// The best number of each column of a tile, and at which of its rows it is. A NaN says that
-  /// there is none, and loses every comparison.
-  template <class D, class Mask>
-  static HWY_INLINE void absorb_numbers(D d, Partial* state, std::int64_t n,
-                                        const Tile<T, Mask>& tile, hn::Vec<D> best, hn::Vec<D> at) {
-    const auto absorb_part = [&](auto dp, Partial* to, auto value, auto place) HWY_ATTR {
-      const auto index =
-          hn::Add(hn::Set(dp, static_cast<Partial>(tile.index)),
-                  hn::Mul(place, hn::Set(dp, static_cast<Partial>(tile.index_step))));
-      const auto old = hn::LoadU(dp, to);
-      const auto old_index = hn::LoadU(dp, to + n);
-      const auto is_further = is_largest ? hn::Gt(value, old) : hn::Lt(value, old);
-      const auto is_first = hn::And(hn::Eq(value, old), hn::Lt(index, old_index));
-      const auto replaced = hn::Or(is_further, is_first);
-      hn::StoreU(hn::IfThenElse(replaced, value, old), dp, to);
-      hn::StoreU(hn::IfThenElse(replaced, index, old_index), dp, to + n);
-    };
-    if constexpr (std::is_same_v<Lane, Partial>) {
-      absorb_part(d, state, best, at);
-    } else {
-      widen<Partial>(d, best, [&](auto dp, std::int64_t first, auto value) HWY_ATTR {
-        widen<Partial>(d, at, [&](auto, std::int64_t other, auto place) HWY_ATTR {
-          if (first == other) absorb_part(dp, state + first, value, place);
-        });
-      });
+      part.x = static_cast<const T*>(part.x) + part.cols;
+      if (part.mask != nullptr) part.mask += part.cols * part.mask_col;
     }
   }
-  /// The best of each column of a tile, and at which of its rows it is.
-  template <class D, class Mask>
-  static HWY_INLINE void absorb_tile(D d, Partial* state, std::int64_t n, const Tile<T, Mask>& tile,
-                                     hn::Vec<D> best, hn::Vec<D> at) {
+  /// The same rows by rising index.
+  static Block in_order(const Block& b) {
+    if (b.index_row >= 0 || b.rows == 0) return b;
+    Block turned = b;
+    turned.x = static_cast<const T*>(b.x) + (b.rows - 1) * b.x_row;
+    turned.x_row = -b.x_row;
+    if (b.mask != nullptr) turned.mask = b.mask + (b.rows - 1) * b.mask_row;
+    turned.mask_row = -b.mask_row;
+    turned.index = b.index + (b.rows - 1) * b.index_row;
+    turned.index_row = -b.index_row;
+    return turned;
+  }
+  /// A vector of what ArgColumns found, of which the first `count` are columns.
+  template <class D>
+  static HWY_INLINE void absorb_columns(D d, Partial* state, std::int64_t n, const Lane* best,
+                                        const Lane* rows, std::int64_t count, std::int64_t index,
+                                        std::int64_t step) {
+    using Columns = ArgColumns<T, is_largest>;
+    auto value = hn::LoadU(d, best);
+    auto row = hn::LoadU(d, rows);
+    if constexpr (Columns::has_nan) {
+      const auto is_nan = hn::Lt(row, hn::Set(d, Columns::nowhere));
+      value = hn::IfThenElse(is_nan, hn::Set(d, std::numeric_limits<Lane>::quiet_NaN()), value);
+      row = hn::IfThenElse(is_nan, hn::Sub(hn::Set(d, Columns::first_nan), row), row);
+    }
     HWY_ALIGN Partial values[lanes<D>];
-    HWY_ALIGN Partial places[lanes<D>];
-    store_wide(d, best, values);
-    store_wide(d, at, places);
+    HWY_ALIGN Partial indices[lanes<D>];
+    store_wide(d, value, values);
+    store_wide(d, row, indices);
     const hn::ScalableTag<Partial> dp;
     for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dp)>) {
-      const auto place = hn::Load(dp, places + i);
-      const auto index =
-          hn::Add(hn::Set(dp, static_cast<Partial>(tile.index)),
-                  hn::Mul(place, hn::Set(dp, static_cast<Partial>(tile.index_step))));
-      absorb_lanes(dp, state + i, n, hn::Load(dp, values + i),
-                   hn::IfThenElse(hn::Lt(place, hn::Zero(dp)), hn::Set(dp, no_index), index));
+      const auto at = hn::Load(dp, indices + i);
+      const auto scaled = hn::Add(hn::Set(dp, static_cast<Partial>(index)),
+                                  hn::Mul(at, hn::Set(dp, static_cast<Partial>(step))));
+      const auto is_nowhere = hn::Lt(at, hn::Zero(dp));
+      hn::Store(hn::IfThenElse(is_nowhere, hn::Set(dp, no_index), scaled), dp, indices + i);
     }
+    absorb_some(state, n, values, indices, count);
+  }
+  /// `count` elements with their indices into as many states.
+  static HWY_INLINE void absorb_some(Partial* state, std::int64_t n, const Partial* values,
+                                     const Partial* indices, std::int64_t count) {
+    const hn::ScalableTag<Partial> d;
+    constexpr std::int64_t N = lanes<decltype(d)>;
+    std::int64_t i = 0;
+    for (; i + N <= count; i += N) {
+      absorb_lanes(d, state + i, n, hn::LoadU(d, values + i), hn::LoadU(d, indices + i));
+    }
+    for (; i < count; ++i) absorb_one(state + i, n, values[i], indices[i]);
   }
 
   static void init(void* states, std::int64_t n) {
@@ -249,13 +247,7 @@ struct ArgExtreme {
   }
   static void merge(void* into, const void* from, std::int64_t n) {
     const auto* const other = static_cast<const Partial*>(from);
-    auto* const state = static_cast<Partial*>(into);
-    const hn::ScalableTag<Partial> d;
-    std::int64_t i = 0;
-    for (; i + lanes<decltype(d)> <= n; i += lanes<decltype(d)>) {
-      absorb_lanes(d, state + i, n, hn::LoadU(d, other + i), hn::LoadU(d, other + n + i));
-    }
-    for (; i < n; ++i) absorb_one(state + i, n, other[i], other[n + i]);
+    absorb_some(static_cast<Partial*>(into), n, other, other + n, n);
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const indices = static_cast<const Partial*>(states) + n;

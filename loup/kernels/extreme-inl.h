@@ -30,11 +30,10 @@ struct Further {
   /// Where y takes the place of x.
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE hn::Mask<D> is_beyond(D /*d*/, V y, V x) {
-    const auto is_further = is_largest ? hn::Gt(y, x) : hn::Lt(y, x);
     if constexpr (std::is_floating_point_v<Lane>) {
-      return hn::Or(is_further, hn::IsNaN(y));
+      return hn::Or(is_further(y, x), hn::IsNaN(y));
     } else {
-      return is_further;
+      return is_further(y, x);
     }
   }
   static HWY_INLINE bool is_beyond(Lane y, Lane x) {
@@ -43,7 +42,12 @@ struct Further {
     }
     return is_largest ? y > x : y < x;
   }
-  /// Numbers only: of NaN and a number y it is y.
+  /// Numbers only.
+  template <class V>
+  static HWY_INLINE auto is_further(V y, V x) {
+    return is_largest ? hn::Gt(y, x) : hn::Lt(y, x);
+  }
+  /// Numbers only: of NaN and a number y it is y, and y of equal ones.
   template <class V>
   static HWY_INLINE V further_number(V x, V y) {
     return is_largest ? hn::Max(x, y) : hn::Min(x, y);
@@ -125,16 +129,62 @@ struct Extreme {
   static constexpr Lane first_state = is_magnitude && is_largest ? Lane{0} : Order::identity;
 };
 
+/// The same, with a sum of the elements in place of tests for NaN: one addition, which is NaN if an
+/// element is. It is NaN as well where infinities of both signs (or what overflowed) have met, so a
+/// NaN says no more than that the careful operator has to be asked. Everything else sees numbers
+/// only.
+template <class T, bool is_largest, bool is_magnitude>
+struct QuickExtreme : Extreme<T, is_largest, is_magnitude> {
+  using Careful = Extreme<T, is_largest, is_magnitude>;
+  using typename Careful::Lane;
+  using typename Careful::Order;
+  template <class D>
+  using Lanes = Lanes2<D>;
+
+  template <class D>
+  static HWY_INLINE Lanes2<D> start(D d) {
+    return {Careful::start(d).a, hn::Zero(d)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes2<D>& x, hn::Vec<D> v, Counts counts) {
+    if constexpr (is_magnitude) v = hn::Abs(v);
+    v = counts.keep(d, v);
+    x.a = counts.select(d, Order::further_number(v, x.a), x.a);
+    x.b = hn::Add(x.b, v);
+  }
+  template <class D>
+  static HWY_INLINE bool is_doubtful(D d, const Lanes2<D>& x) {
+    return !hn::AllFalse(d, hn::IsNaN(x.b));
+  }
+  template <class D>
+  static HWY_INLINE Lanes2<D> join(D /*d*/, const Lanes2<D>& x, const Lanes2<D>& y) {
+    return {Order::further_number(y.a, x.a), hn::Add(x.b, y.b)};
+  }
+  template <class D>
+  static HWY_INLINE void into(D d, const Lanes2<D>& x, Lane* state, std::int64_t /*n*/) {
+    hn::StoreU(Order::further_number(x.a, hn::LoadU(d, state)), d, state);
+  }
+};
+
+/// Pairs of bfloat16 (simd-inl.h) would add an infinity for whatever does not count.
+template <class T, bool is_largest, bool is_magnitude = false>
+using FastestExtreme = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, BFloat16>,
+                                          Extreme<T, is_largest, is_magnitude>,
+                                          QuickExtreme<T, is_largest, is_magnitude>>;
+template <class T, bool is_largest, bool is_magnitude = false>
+inline constexpr const Reducer* extreme_reducer =
+    &reducer_of<LaneReduction<FastestExtreme<T, is_largest, is_magnitude>>>;
+
 template <bool is_largest>
 const Reducer* find_extreme(DType dtype) {
   switch (dtype) {
-    case DType::i32: return &reducer_of<LaneReduction<Extreme<std::int32_t, is_largest>>>;
-    case DType::i64: return &reducer_of<LaneReduction<Extreme<std::int64_t, is_largest>>>;
-    case DType::f32: return &reducer_of<LaneReduction<Extreme<float, is_largest>>>;
-    case DType::f64: return &reducer_of<LaneReduction<Extreme<double, is_largest>>>;
-    case DType::bf16: return &reducer_of<LaneReduction<Extreme<BFloat16, is_largest>>>;
+    case DType::i32: return extreme_reducer<std::int32_t, is_largest>;
+    case DType::i64: return extreme_reducer<std::int64_t, is_largest>;
+    case DType::f32: return extreme_reducer<float, is_largest>;
+    case DType::f64: return extreme_reducer<double, is_largest>;
+    case DType::bf16: return extreme_reducer<BFloat16, is_largest>;
     case DType::f16:
-      if constexpr (widens_float16) return &reducer_of<LaneReduction<Extreme<Float16, is_largest>>>;
+      if constexpr (widens_float16) return extreme_reducer<Float16, is_largest>;
       return nullptr;
     default: return nullptr;
   }

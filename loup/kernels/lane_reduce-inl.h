@@ -10,6 +10,8 @@
 //   start(d)              those of nothing
 //   settled(d, lanes)     lanes as they are joined, where that is another struct
 //   add(d, lanes, v, counts)   one more element for each lane that counts
+//   Careful, is_doubtful(d, lanes)   the operator to be asked in place of one that is not always
+//                         right, and whether it has to be
 //   absent()              an element that changes nothing, if there is one
 //   join(d, a, b)         both; the elements of a come first
 //   into(d, lanes, state, n)   lane i into state i; planes of states lie n apart
@@ -161,8 +163,8 @@ HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
 /// What map(x) of the elements from `first` to `end` of a row give, lane by lane. Both are
 /// multiples of a chunk, or `end` is the end of the row.
 template <class Op, class T, class Mask, class Map = AsItIs>
-HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                               Map map = {}) {
+HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                             Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
@@ -179,8 +181,8 @@ HWY_NOINLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std:
 
 /// The same as a single lane.
 template <class Op, class T, class Mask, class Map = AsItIs>
-HWY_INLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                                Map map = {}) {
+HWY_NOINLINE auto reduce_elements(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                                  Map map = {}) {
   return join_lanes<Op>(hn::ScalableTag<typename Op::Lane>(),
                         reduce_lanes<Op>(row, first, end, map));
 }
@@ -229,9 +231,20 @@ struct LaneReduction : Op {
 
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, P* out, std::int64_t plane) {
+    const hn::ScalableTag<typename Op::Lane> d;
+    const auto found = reduce_lanes<Op>(row, 0, row.cols);
+    if constexpr (requires { typename Op::Careful; }) {
+      if (HWY_UNLIKELY(Op::is_doubtful(d, found))) {
+        LaneReduction<typename Op::Careful>::row_apart(row, out, plane);
+        return;
+      }
+    }
     empty_row(out, plane);
-    Op::into(hn::CappedTag<typename Op::Lane, 1>(), reduce_elements<Op>(row, 0, row.cols), out,
-             plane);
+    Op::into(hn::CappedTag<typename Op::Lane, 1>(), join_lanes<Op>(d, found), out, plane);
+  }
+  template <class Mask>
+  static HWY_NOINLINE void row_apart(const Row<T, Mask>& elements, P* out, std::int64_t plane) {
+    row(elements, out, plane);
   }
   static HWY_INLINE void empty_row(P* out, std::int64_t plane) { Op::clear(out, plane, 1); }
   static HWY_INLINE void fold(const P* from, P* to, std::int64_t rows) {
@@ -249,9 +262,17 @@ struct LaneReduction : Op {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     auto x = Op::start(d);
     for (std::int64_t r = 0; r < rows; ++r) {
+      fetch_ahead(d, tile.x[r] + c);
       Op::add(d, x, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
     }
-    Op::into(d, settled<Op>(d, x), state, n);
+    const auto found = settled<Op>(d, x);
+    if constexpr (requires { typename Op::Careful; }) {
+      if (HWY_UNLIKELY(Op::is_doubtful(d, found))) {
+        tile_of_rows<LaneReduction<typename Op::Careful>>(d, state, n, tile, c);
+        return;
+      }
+    }
+    Op::into(d, found, state, n);
   }
   static void init(void* states, std::int64_t n) { Op::clear(static_cast<P*>(states), n, n); }
   static void merge(void* into, const void* from, std::int64_t n) {

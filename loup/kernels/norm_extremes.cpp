@@ -11,8 +11,7 @@ namespace {
 
 template <class T>
 const Reducer* norm_extreme_of(bool is_largest) {
-  return is_largest ? &reducer_of<LaneReduction<Extreme<T, true, true>>>
-                    : &reducer_of<LaneReduction<Extreme<T, false, true>>>;
+  return is_largest ? extreme_reducer<T, true, true> : extreme_reducer<T, false, true>;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 //                         see them, and back; where those differ
 //   tile<rows>(d, state, n, tile, c)   the columns from c on, one vector of them, into the states
 //                         from `state` on; the tile has `rows` rows, or tile.rows when that is 0
+// (or, in place of the last three, the across of kernels::Reducer itself)
 // and the init, merge and finish of kernels::Reducer; `second` and finish_second where there are
 // two results.
 //
@@ -250,6 +251,13 @@ struct Tile {
   std::int8_t place[group_rows];
 };
 
+/// Fetches what a loop over the columns of a tile will read of a row some turns later: rows side by
+/// side are more streams than hardware follows. Only where a vector is half a cache line or more.
+template <class D, class T>
+HWY_INLINE void fetch_ahead(D /*d*/, const T* x) {
+  if constexpr (lanes<D> * sizeof(T) >= 32) hwy::Prefetch(x + 1024 / sizeof(T));
+}
+
 /// The rows of a block from `first` on that count, of group_rows. Rows are tiled by their position,
 /// so a mask of whole rows gives the bits of the same mask written out.
 template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
@@ -396,11 +404,16 @@ constexpr Reducer make_reducer() {
                Op::result,
                Op::init,
                along<Op>,
-               across<Op>,
+               nullptr,
                Op::merge,
                Op::finish,
                Op::result,
                nullptr};
+  if constexpr (requires { Op::across(States(), Block()); }) {
+    made.across = Op::across;
+  } else {
+    made.across = across<Op>;
+  }
   if constexpr (requires { Op::second; }) {
     made.second = Op::second;
     made.finish_second = Op::finish_second;

@@ -172,6 +172,10 @@ HWY_INLINE void prefetch(const T* x, Mask mask) {
 // Which lanes of a vector count.
 struct AllLanes {
   template <class D>
+  HWY_INLINE hn::Vec<D> keep(D /*d*/, hn::Vec<D> v) const {
+    return v;
+  }
+  template <class D>
   HWY_INLINE hn::Vec<D> select(D /*d*/, hn::Vec<D> yes, hn::Vec<D> /*no*/) const {
     return yes;
   }
@@ -183,6 +187,7 @@ struct AllLanes {
 template <class D>
 struct SomeLanes {
   hn::Mask<D> counts;
+  HWY_INLINE hn::Vec<D> keep(D /*d*/, hn::Vec<D> v) const { return hn::IfThenElseZero(counts, v); }
   HWY_INLINE hn::Vec<D> select(D /*d*/, hn::Vec<D> yes, hn::Vec<D> no) const {
     return hn::IfThenElse(counts, yes, no);
   }

@@ -66,6 +66,12 @@ class TestBlock {
     return result;
   }
 
+  /// Writes what `value()` gives into every element, and into the gaps.
+  template <class Value>
+  void refill(Value&& value) {
+    std::generate(x_.begin(), x_.end(), value);
+  }
+
   /// Writes what `garbage()` gives wherever an element does not count, and into the gaps.
   template <class Garbage>
   void poison(Garbage&& garbage) {
