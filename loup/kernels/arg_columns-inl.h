@@ -49,7 +49,6 @@ struct ArgColumns {
     auto is_empty = hn::Eq(old_row, place);
     auto sum = hn::Zero(d);  // NaN if an element is, as that of QuickExtreme
     for (std::int64_t r = 0; r < rows; ++r) {
-      fetch_ahead(d, tile.x[r] + c);
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
       const auto v = counts.keep(d, load(d, tile.x[r] + c));
       const auto is_first = counts.both(d, is_empty);

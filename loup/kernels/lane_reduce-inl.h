@@ -262,7 +262,6 @@ struct LaneReduction : Op {
     const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
     auto x = Op::start(d);
     for (std::int64_t r = 0; r < rows; ++r) {
-      fetch_ahead(d, tile.x[r] + c);
       Op::add(d, x, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
     }
     const auto found = settled<Op>(d, x);

@@ -251,13 +251,6 @@ struct Tile {
   std::int8_t place[group_rows];
 };
 
-/// Fetches what a loop over the columns of a tile will read of a row some turns later: rows side by
-/// side are more streams than hardware follows. Only where a vector is half a cache line or more.
-template <class D, class T>
-HWY_INLINE void fetch_ahead(D /*d*/, const T* x) {
-  if constexpr (lanes<D> * sizeof(T) >= 32) hwy::Prefetch(x + 1024 / sizeof(T));
-}
-
 /// The rows of a block from `first` on that count, of group_rows. Rows are tiled by their position,
 /// so a mask of whole rows gives the bits of the same mask written out.
 template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
