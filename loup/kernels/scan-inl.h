@@ -17,6 +17,34 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
+/// The `count` elements at x, of which all may be missing, where they count, and `none` elsewhere.
+/// What comes behind them is not touched; nor by the other.
+template <class D, class Mask, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V load_some(D d, const T* x, Mask mask, std::int64_t count, V none) {
+#if HWY_TARGET <= HWY_AVX3
+  const auto n = static_cast<std::size_t>(count);
+  auto counts = hn::FirstN(d, n);
+  if constexpr (std::is_same_v<Mask, ByteMask>) {
+    const hn::Rebind<std::uint8_t, D> d8;
+    const auto bytes = hn::MaskedLoad(hn::FirstN(d8, n), d8, mask.bytes);
+    using Bits = hn::Mask<D>;
+    counts = Bits{static_cast<typename Bits::Raw>(hn::Ne(bytes, hn::Zero(d8)).raw)};
+  }
+  return hn::IfThenElse(counts, hn::MaskedLoad(counts, d, x), none);
+#else
+  const auto same = [](V v) HWY_ATTR { return v; };
+  return count > 0 ? choose_at(d, x, mask, 0, count, same, none) : none;
+#endif
+}
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, std::int64_t count) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
+#else
+  store_first(d, v, to, count);
+#endif
+}
+
 /// T is what lies in memory.
 template <class T, class Op>
 struct Scan {
@@ -46,8 +74,7 @@ struct Scan {
 
     const auto finish_row = [&]() HWY_ATTR {
       const auto at = [&](std::int64_t i) HWY_ATTR {
-        const auto same = [](auto v) HWY_ATTR { return v; };
-        return i < count ? choose_at(d, x, mask, i, count, same, none) : none;
+        return load_some(d, x + i, mask + i, std::clamp<std::int64_t>(count - i, 0, L), none);
       };
       auto rest = scan.open({at(full), at(full + L)});
       scan.join(rest);
@@ -106,7 +133,7 @@ struct Scan {
                              if (HWY_LIKELY(n == L)) {
                                store(v, to + i);
                              } else {
-                               store_first(d, v, to + i, n);
+                               store_some(d, v, to + i, n);
                              }
                            });
     };
@@ -248,7 +275,7 @@ struct Scan {
             if (offsets != nullptr) values = Values::load(offsets + c, count).joined(values);
             T* const to = out_row<T>(b, r) + c;
             if (HWY_UNLIKELY(count < L)) {
-              store_first(d, values.narrowed(), to, count);
+              store_some(d, values.narrowed(), to, count);
             } else if (streams) {
               hn::Stream(values.narrowed(), d, to);
             } else {

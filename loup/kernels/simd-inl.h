@@ -211,6 +211,22 @@ HWY_INLINE SomeLanes<D> lanes_that_count(D d, ByteMask m, std::int64_t count) {
   return {hn::And(hn::FirstN(d, static_cast<std::size_t>(count)), m.lanes_of(d))};
 }
 
+// Which rows of a block count, and which of their columns.
+struct WholeRows {
+  const std::uint8_t* bytes;  // null: all rows count
+  std::int64_t step;
+  HWY_INLINE bool all() const { return bytes == nullptr; }
+  HWY_INLINE bool counts(std::int64_t r) const { return all() || bytes[r * step] != 0; }
+  HWY_INLINE NoMask mask(std::int64_t /*r*/) const { return {}; }
+};
+struct MaskedRows {
+  const std::uint8_t* bytes;
+  std::int64_t step;
+  HWY_INLINE bool all() const { return true; }
+  HWY_INLINE bool counts(std::int64_t /*r*/) const { return true; }
+  HWY_INLINE ByteMask mask(std::int64_t r) const { return {bytes + r * step}; }
+};
+
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

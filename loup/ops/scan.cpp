@@ -37,6 +37,11 @@ constexpr std::int64_t scan_piece_elements = 8192;
 constexpr std::int64_t scan_task_elements = 64 * 1024;
 constexpr std::int64_t strip_cols = 1024;
 
+/// Shorter lines are rather turned into columns: kernels of floats make whole blocks of a row.
+std::int64_t shortest_row(const ScanKernel& kernel) {
+  return is_floating(kernel.type) ? 96 / item_bytes(kernel.type) : 0;
+}
+
 /// One scan under way.
 class ScanRun {
  public:
@@ -211,9 +216,11 @@ Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineA
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     const std::uint32_t dims = x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(along);
-    const LinePlan plan = make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, dims);
+    const ScanKernel& kernel = kernels::scan_kernel(spec.kernel, compute_type(dtype));
+    const LinePlan plan =
+        make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, dims, shortest_row(kernel));
     const LineOperands operands{x, mask ? &*mask : nullptr, dtype, out};
-    ScanRun(kernels::scan_kernel(spec.kernel, compute_type(dtype)), plan, operands, reversed)();
+    ScanRun(kernel, plan, operands, reversed)();
   }
   if (!autograd::is_recorded(x) || !is_floating(dtype)) return out;
   std::vector<SavedTensor> saved;
