@@ -132,8 +132,8 @@ struct ArgExtreme {
       }
       const auto improves = is_new<Values>(d, found.a, best.a);
       best.a = hn::IfThenElse(improves, found.a, best.a);
-      const auto number = hn::Set(d, static_cast<Lane>(first / block));
-      blocks = hn::IfThenElse(improves, number, blocks);
+      const std::int64_t number = first / block;
+      blocks = hn::IfThenElse(improves, hn::Set(d, static_cast<Lane>(number)), blocks);
     }
     const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
     std::int64_t first = 0;

@@ -52,7 +52,7 @@ struct Scan {
   using V = hn::Vec<D>;
   static constexpr std::int64_t N = lanes<D>;
   using Tag = hn::ScalableTag<T>;
-  static constexpr std::int64_t L = lanes<Tag>;
+  static constexpr std::int64_t vector = lanes<Tag>;
 
   // --- rows ---
 
@@ -74,13 +74,13 @@ struct Scan {
 
     const auto finish_row = [&]() HWY_ATTR {
       const auto at = [&](std::int64_t i) HWY_ATTR {
-        return load_some(d, x + i, mask + i, std::clamp<std::int64_t>(count - i, 0, L), none);
+        return load_some(d, x + i, mask + i, std::clamp<std::int64_t>(count - i, 0, vector), none);
       };
-      auto rest = scan.open({at(full), at(full + L)});
+      auto rest = scan.open({at(full), at(full + vector)});
       scan.join(rest);
       const auto results = scan.close(rest);
-      write(full, results.low, std::min(L, count - full));
-      if (full + L < count) write(full + L, results.high, count - full - L);
+      write(full, results.low, std::min(vector, count - full));
+      if (full + vector < count) write(full + vector, results.high, count - full - vector);
     };
     const auto place = [blocks](std::int64_t n) {
       return (reversed ? blocks - 1 - n : n) * Blocks::size;
@@ -90,12 +90,12 @@ struct Scan {
       ahead.template fetch<T, Blocks::size>(i + distance);
       const auto at = [&](std::int64_t k)
                           HWY_ATTR { return choose(d, mask + k, hn::LoadU(d, x + k), none); };
-      return scan.open({at(i), at(i + L)});
+      return scan.open({at(i), at(i + vector)});
     };
     const auto close = [&](std::int64_t n, const auto& block) HWY_ATTR {
       const auto results = scan.close(block);
-      write(place(n), results.low, L);
-      write(place(n) + L, results.high, L);
+      write(place(n), results.low, vector);
+      write(place(n) + vector, results.high, vector);
     };
 
     if (reversed && full < count) finish_row();
@@ -130,7 +130,7 @@ struct Scan {
     const auto write_to = [&](T* to, auto store) HWY_ATTR {
       return run<reversed>(b, r, mask, count, offset, carry,
                            [=](std::int64_t i, auto v, std::int64_t n) HWY_ATTR {
-                             if (HWY_LIKELY(n == L)) {
+                             if (HWY_LIKELY(n == vector)) {
                                store(v, to + i);
                              } else {
                                store_some(d, v, to + i, n);
@@ -139,7 +139,7 @@ struct Scan {
     };
     const auto store = [d](auto v, T* to) HWY_ATTR { hn::StoreU(v, d, to); };
     if (!b.streams) return write_to(out, store);
-    if (reinterpret_cast<std::uintptr_t>(out) % (L * sizeof(T)) == 0) {
+    if (reinterpret_cast<std::uintptr_t>(out) % (vector * sizeof(T)) == 0) {
       return write_to(out, [d](auto v, T* to) HWY_ATTR { hn::Stream(v, d, to); });
     }
     // How a row is cut into blocks must not depend on its address.
@@ -209,17 +209,17 @@ struct Scan {
     }
     /// The first `count`; what is behind them does not matter.
     static HWY_INLINE Values load(const Carry* from, std::int64_t count) {
-      HWY_ALIGN double rest[L] = {};
+      HWY_ALIGN double rest[vector] = {};
       const double* at = &from->real;
-      if (HWY_UNLIKELY(count < L)) at = std::copy_n(at, count, rest) - count;
-      return {hn::LoadU(D(), at), hn::LoadU(D(), at + L - N)};
+      if (HWY_UNLIKELY(count < vector)) at = std::copy_n(at, count, rest) - count;
+      return {hn::LoadU(D(), at), hn::LoadU(D(), at + vector - N)};
     }
     HWY_INLINE void store(Carry* to, std::int64_t count) const {
-      HWY_ALIGN double rest[L];
-      double* const at = count < L ? rest : &to->real;
+      HWY_ALIGN double rest[vector];
+      double* const at = count < vector ? rest : &to->real;
       hn::StoreU(low, D(), at);
       if constexpr (sizeof(T) == 4) hn::StoreU(high, D(), at + N);
-      if (HWY_UNLIKELY(count < L)) std::copy_n(rest, count, &to->real);
+      if (HWY_UNLIKELY(count < vector)) std::copy_n(rest, count, &to->real);
     }
     HWY_INLINE Values joined(const Values& other) const {
       return {Op()(low, other.low), Op()(high, other.high)};
@@ -246,13 +246,13 @@ struct Scan {
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t first = 0; first <= last; first += tile) {
         const std::int64_t end = std::min(first + tile, last + 1);
-        for (std::int64_t c = 0; c < b.in.cols; c += L) {
-          const std::int64_t count = std::min(L, b.in.cols - c);
+        for (std::int64_t c = 0; c < b.in.cols; c += vector) {
+          const std::int64_t count = std::min(vector, b.in.cols - c);
           Values running = Values::load(carries + c, count);
           for (std::int64_t i = first; i < end; ++i) {
             const std::int64_t r = reversed ? last - i : i;
             // Rows lie far apart, and hardware fetches little of them.
-            ahead_of<T>(b.in, r + sign * rows_ahead).template fetch<T, L>(c);
+            ahead_of<T>(b.in, r + sign * rows_ahead).template fetch<T, vector>(c);
             if (rows.counts(r)) {
               const auto v = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
               running = running.joined(Values::of(v));
@@ -269,12 +269,12 @@ struct Scan {
     const Tag d;
     const std::uintptr_t places = reinterpret_cast<std::uintptr_t>(b.out) |
                                   (static_cast<std::uintptr_t>(b.out_row) * sizeof(T));
-    const bool streams = b.streams && places % (L * sizeof(T)) == 0;
+    const bool streams = b.streams && places % (vector * sizeof(T)) == 0;
     cross(b, carries, reversed,
           [&](std::int64_t r, std::int64_t c, Values values, std::int64_t count) HWY_ATTR {
             if (offsets != nullptr) values = Values::load(offsets + c, count).joined(values);
             T* const to = out_row<T>(b, r) + c;
-            if (HWY_UNLIKELY(count < L)) {
+            if (HWY_UNLIKELY(count < vector)) {
               store_some(d, values.narrowed(), to, count);
             } else if (streams) {
               hn::Stream(values.narrowed(), d, to);

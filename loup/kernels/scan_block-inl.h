@@ -144,11 +144,11 @@ class BlockScan {
   /// Whether products of lanes neither overflow nor vanish, so that they may be made before it is
   /// known what they are multiplied by, which may be 0.
   static HWY_INLINE bool is_moderate(V totals) {
-    const auto size = hn::Abs(totals);
-    const auto is_inside =
-        hn::And(hn::Le(size, hn::Set(Wide(), 0x1p120)), hn::Ge(size, hn::Set(Wide(), 0x1p-120)));
+    const auto magnitude = hn::Abs(totals);
+    const auto is_inside = hn::And(hn::Le(magnitude, hn::Set(Wide(), 0x1p120)),
+                                   hn::Ge(magnitude, hn::Set(Wide(), 0x1p-120)));
     if (HWY_LIKELY(hn::AllTrue(Wide(), is_inside))) return true;
-    return hn::AllTrue(Wide(), hn::Or(is_inside, hn::Eq(size, hn::Zero(Wide()))));
+    return hn::AllTrue(Wide(), hn::Or(is_inside, hn::Eq(magnitude, hn::Zero(Wide()))));
   }
 
   /// The same from lane to lane.
