@@ -76,6 +76,17 @@ TEST(MaskedSoftmax, TreatsElementsThatAreAllMinusInfinityAsMasked) {
   expect_elements(log_softmax(columns, 0, {.mask = rows}), std::vector<double>(6, -inf));
 }
 
+TEST(MaskedSoftmax, OfLongColumnsTreatsMinusInfinityAsMasked) {
+  constexpr std::int64_t length = 70'000;  // too long to be gathered as a whole
+  const Tensor x = full({length, 2}, -inf);
+  x.set({length - 1, 1}, 3.0);
+  const std::vector<double> nothing(length, 0);
+  expect_elements(ops::select(softmax(x, 0), 1, 0), nothing);
+  std::vector<double> last = nothing;
+  last.back() = 1;
+  expect_elements(ops::select(softmax(x, 0), 1, 1), last);
+}
+
 TEST(MaskedSoftmax, PropagatesNaNAndInfinityThatCount) {
   const Tensor mask = tensor({true, true, false});
   for (const double bad : {nan, inf}) {
