@@ -123,6 +123,17 @@ TEST(Reduce, OfALongRowDoesNotDependOnTheRowsAroundIt) {
   EXPECT_EQ(sum(row, 1).item<float>(), sum(many, 1).at<float>({99}));
 }
 
+TEST(Reduce, OfDoublesKeepsWhatRoundingLostInEveryPart) {
+  constexpr std::int64_t part = 65'536;
+  const Tensor x = zeros({3 * part}, DType::f64);
+  for (std::int64_t first = 0; first < 3 * part; first += part) {
+    x.set({first}, 0x1p60);
+    x.set({first + 256}, 1.0);  // in other blocks
+    x.set({first + 512}, -0x1p60);
+  }
+  EXPECT_EQ(sum(x, {}).item<double>(), 3);
+}
+
 TEST(Any, IsTrueWhereASliceHasATrueElement) {
   const Tensor x = tensor({{false, false, true}, {false, false, false}});
   EXPECT_EQ(elements<bool>(any("test", x, 1, false)), (std::vector<bool>{true, false}));
