@@ -247,6 +247,34 @@ def test_amax_shares_its_gradient() -> None:
     assert y.grad.tolist() == [0.5, 0.5, 0]
 
 
+@pytest.mark.parametrize("op", ["amax", "amin"])
+def test_extremes_that_are_nan_send_their_gradient_to_the_nan_that_count(op: str) -> None:
+    x = loup.tensor([1.0, math.nan, math.nan, math.nan, 5.0], requires_grad=True)
+    mask = loup.tensor([True, True, False, True, True])
+    getattr(loup.masked, op)(x, mask=mask).backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, math.inf])
+def test_norms_of_zero_have_no_gradient(order: float) -> None:
+    x = loup.tensor([[0.0, 0.0, 7.0], [3.0, 0.0, 4.0]], requires_grad=True)
+    mask = loup.tensor([[True, True, False], [True, True, True]])
+    loup.masked.norm(x, order, 1, mask=mask).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist()[0] == [0.0, 0.0, 0.0]
+    assert x.grad.tolist()[1][2] > 0
+
+
+@pytest.mark.parametrize("large", [0, -1])
+def test_logsumexp_of_columns_whose_parts_differ(large: int) -> None:
+    count = 300_000
+    x = np.zeros((count, 16), np.float32)
+    x[large] = 20.0
+    want = math.log(math.exp(20.0) + count - 1)
+    assert loup.masked.logsumexp(x, 0).tolist() == pytest.approx([want] * 16, rel=1e-6)
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 2])
 def test_prod_has_a_gradient_at_zeros(zeros: int) -> None:
     data = [2.0, 3.0, 5.0, 7.0]
