@@ -35,6 +35,7 @@ struct ArgExtreme {
   static constexpr DType result = DType::i64;
   static constexpr DType second = dtype_of<Lane>();
   static constexpr std::int64_t block = 256;
+  static constexpr std::int64_t short_row = 64;
   /// Larger than every index.
   static constexpr Partial no_index = Wide::highest;
 
@@ -73,34 +74,59 @@ struct ArgExtreme {
     hn::StoreU(hn::IfThenElse(is_new, index, old_index), d, state + n);
   }
 
+  template <class D, class Counts>
+  static HWY_INLINE hn::Mask<D> is_wanted(D d, const T* x, Counts counts, Lane value) {
+    const auto v = load(d, x);
+    auto is_equal = hn::Eq(v, hn::Set(d, value));
+    if constexpr (std::is_floating_point_v<Lane>) {
+      if (HWY_UNLIKELY(std::isnan(value))) is_equal = hn::IsNaN(v);
+    }
+    return counts.both(d, is_equal);
+  }
+  /// Calls `visit(i, mask)` with the lanes from element i on that count and are `value`, until it
+  /// returns false.
+  template <class D, class Mask, class Visit>
+  static HWY_INLINE void visit_wanted(D d, const Row<T, Mask>& row, std::int64_t first,
+                                      std::int64_t end, Lane value, Visit visit) {
+    constexpr std::int64_t N = lanes<D>;
+    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
+    std::int64_t i = first;
+    for (; i < std::min(end, full); i += N) {
+      if (!visit(i, is_wanted(d, row.x + i, lanes_that_count(d, row.mask + i), value))) return;
+    }
+    for (; i < end; i += N) {
+      const auto counts = lanes_that_count(d, row.mask_tail + (i - full), std::min(end - i, N));
+      if (!visit(i, is_wanted(d, row.x_tail + (i - full), counts, value))) return;
+    }
+  }
   /// The first element of `row` from `first` on that counts and is `value`; `end` if there is none.
   template <class Mask>
   static HWY_INLINE std::int64_t find(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
                                       Lane value) {
-    using D = hn::ScalableTag<Lane>;
-    const D d;
-    constexpr std::int64_t N = lanes<D>;
-    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
-    const auto wanted = hn::Set(d, value);
-    const auto place = [&](const T* x, auto counts) HWY_ATTR {
-      const auto v = load(d, x);
-      auto is_wanted = hn::Eq(v, wanted);
-      if constexpr (std::is_floating_point_v<Lane>) {
-        if (HWY_UNLIKELY(std::isnan(value))) is_wanted = hn::IsNaN(v);
-      }
-      return hn::FindFirstTrue(d, counts.both(d, is_wanted));
-    };
-    std::int64_t i = first;
-    for (; i < std::min(end, full); i += N) {
-      const auto at = place(row.x + i, lanes_that_count(d, row.mask + i));
-      if (at >= 0) return i + at;
-    }
-    for (; i < end; i += N) {
-      const auto counts = lanes_that_count(d, row.mask_tail + (i - full), std::min(end - i, N));
-      const auto at = place(row.x_tail + (i - full), counts);
-      if (at >= 0) return i + at;
-    }
-    return end;
+    const hn::ScalableTag<Lane> d;
+    std::int64_t found = end;
+    visit_wanted(d, row, first, end, value, [&](std::int64_t i, auto wanted) HWY_ATTR {
+      const auto at = hn::FindFirstTrue(d, wanted);
+      if (at >= 0) found = i + at;
+      return at < 0;
+    });
+    return found;
+  }
+  /// The same in all of a short row, without a branch that depends on where the element is: it
+  /// would be mispredicted once in each row.
+  template <class Mask>
+  static HWY_INLINE std::int64_t find_in_short(const Row<T, Mask>& row, Lane value) {
+    const hn::ScalableTag<Lane> d;
+    const auto nowhere = hn::Set(d, static_cast<Lane>(row.cols));
+    const auto step = hn::Set(d, static_cast<Lane>(lanes<decltype(d)>));
+    auto found = nowhere;
+    auto here = hn::Iota(d, Lane{0});
+    visit_wanted(d, row, 0, row.cols, value, [&](std::int64_t /*i*/, auto wanted) HWY_ATTR {
+      found = hn::Min(found, hn::IfThenElse(wanted, here, nowhere));
+      here = hn::Add(here, step);
+      return true;
+    });
+    return static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, found)));
   }
 
   /// Where `found` takes the place of an extreme seen before.
@@ -149,7 +175,8 @@ struct ArgExtreme {
       first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, candidates))) * block;
       end = std::min(row.cols, first + block);
     }
-    const std::int64_t at = find(row, first, end, value);
+    const std::int64_t at =
+        row.cols <= short_row ? find_in_short(row, value) : find(row, first, end, value);
     out[0] = static_cast<Partial>(value);
     out[plane] = at == end ? no_index : static_cast<Partial>(row.index + at * row.index_step);
   }
