@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 #include "loup/kernels/reduce.h"
@@ -95,16 +96,24 @@ HWY_NOINLINE void across_rest(D d, const States& states, const Tile<T, Mask>& ti
 
 /// What lies this many bytes ahead in the rows of a tile is fetched, and at their end what the next
 /// tile begins with. Masks are few bytes, and hardware keeps up with them.
-inline constexpr std::int64_t tile_ahead = 512;
+inline constexpr std::int64_t tile_ahead = 2048;
+
+/// So many bytes of a row are fetched at once: the more, the more hardware fetches by itself; but
+/// kernels that read masks as well have too much under way then.
+template <class Mask>
+inline constexpr std::int64_t fetched_bytes = std::is_same_v<Mask, NoMask> ? 256 : 64;
 
 template <class T, class Mask>
 HWY_INLINE void prefetch_tile(const Tile<T, Mask>& tile, const Tile<T, Mask>& next, std::int64_t c,
                               std::int64_t cols) {
-  const std::int64_t ahead = c + tile_ahead / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t ahead = c + std::min(cols, tile_ahead / static_cast<std::int64_t>(sizeof(T)));
   const bool is_inside = ahead < cols;
   const T* const* const x = is_inside ? tile.x : next.x;
   const std::int64_t at = is_inside ? ahead : ahead - cols;
-  for (std::int64_t r = 0; r < group_rows; ++r) hwy::Prefetch(x[r] + at);
+  for (std::int64_t r = 0; r < group_rows; ++r) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(x[r] + at);
+    for (std::int64_t i = 0; i < fetched_bytes<Mask>; i += 64) hwy::Prefetch(bytes + i);
+  }
 }
 
 /// Both tiles are complete.
@@ -113,11 +122,11 @@ HWY_INLINE std::int64_t across_whole_tile(D d, typename Op::Partial* state, std:
                                           const Tile<T, Mask>& tile, const Tile<T, Mask>& next,
                                           std::int64_t cols) {
   constexpr std::int64_t N = lanes<D>;
-  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t step = fetched_bytes<Mask> / static_cast<std::int64_t>(sizeof(T));
   std::int64_t c = 0;
   while (c + N <= cols) {
     prefetch_tile(tile, next, c, cols);
-    const std::int64_t end = std::min(c + line, cols - N + 1);
+    const std::int64_t end = std::min(c + step, cols - N + 1);
     do {
       Op::template tile<group_rows>(d, state + c, n, tile, c);
       c += N;
