@@ -64,7 +64,11 @@ class LOUP_EXPORT Dims {
 
  private:
   void copy(const Dims& other) noexcept {
-    for (int i = 0; i < size_; ++i) (*this)[i] = other[i];
+    // Few are in use. The compiler would call memmove for a loop with one end.
+    for (int i = 0; i < max_ndim; ++i) {
+      if (i == size_) break;
+      (*this)[i] = other[i];
+    }
   }
   void assign(const std::int64_t* values, std::size_t count);
 

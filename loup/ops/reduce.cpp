@@ -111,12 +111,19 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
   }
   if (first != nullptr) *first = empty(shape, first_type);
   if (second != nullptr) *second = empty(shape, second_type);
-  if (element_count(shape) == 0) return;
+  const std::int64_t outputs = element_count(shape);
+  if (outputs == 0) return;
   const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
   const bool is_weighted = call.weight != nullptr;
   if (is_empty) {
     if (first != nullptr) write_identity(reducer, cast, *first, false, call.parameter);
     if (second != nullptr) write_identity(reducer, cast, *second, !is_weighted, call.parameter);
+    return;
+  }
+  const ReduceTask task{call.spec.kernel, x, cast, call.mask, call.parameter, call.weight};
+  const bool is_second = first == nullptr;
+  if (outputs == 1 && (is_second || second == nullptr) &&
+      reduce_row(task, call.mask_layout, is_second ? *second : *first, is_second)) {
     return;
   }
   Strides out_strides = Dims::filled(x.ndim(), 0);
@@ -133,8 +140,8 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
       make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides, call.reduced,
                 static_cast<std::int64_t>(reducer.state_bytes) * (is_weighted ? 2 : 1), asks_where,
                 is_weighted ? &call.weight->layout() : nullptr);
-  run_reduction(plan, {call.spec.kernel, x, cast, call.mask, call.parameter, call.weight}, first,
-                second, (is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
+  run_reduction(plan, task, first, second,
+                (is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
 }
 
 ReduceCall checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
@@ -142,15 +149,14 @@ ReduceCall checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dim
   if (spec.takes_one_dim && dims.size() > 1) {
     throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
   }
-  ReduceCall call{spec,
-                  x,
-                  dim_bits(spec.name, dims, x.ndim()),
-                  arguments.mask,
-                  {},
-                  arguments.keepdim,
-                  arguments.parameter};
-  if (arguments.mask != nullptr) call.mask_layout = checked_mask(spec.name, x, *arguments.mask);
-  return call;
+  const Tensor* const mask = arguments.mask;
+  return {.spec = spec,
+          .x = x,
+          .reduced = dim_bits(spec.name, dims, x.ndim()),
+          .mask = mask,
+          .mask_layout = mask != nullptr ? checked_mask(spec.name, x, *mask) : Layout{},
+          .keepdim = arguments.keepdim,
+          .parameter = arguments.parameter};
 }
 
 constexpr ReduceSpec weighted_sum_spec{.name = "weighted_mean",

@@ -32,6 +32,9 @@ constexpr std::int64_t packed_elements = 4 * 1024;
 constexpr std::int64_t weighted_elements = 2 * 1024;
 constexpr std::int64_t multiplied_row = 32;
 
+/// Rows of more than this are worth a plan.
+constexpr std::int64_t unplanned_elements = 4 * 1024;
+
 /// Where an operand starts. Its strides are in the plan.
 struct Elements {
   std::byte* data;
@@ -70,6 +73,9 @@ void clamp_to(DType dtype, std::byte* data, std::int64_t count) {
   });
 }
 
+/// Whether elements are replaced by powers of theirs.
+bool raises(const ReduceTask& task) { return task.op == ReduceOp::norm_1 && task.parameter != 1; }
+
 /// One reduction under way: operands, plan and kernel.
 class ReduceRun {
  public:
@@ -78,7 +84,7 @@ class ReduceRun {
   ReduceRun(const ReducePlan& plan, const ReduceTask& task, const Tensor* first,
             const Tensor* second)
       : plan_(plan),
-        raises_(task.op == ReduceOp::norm_1 && task.parameter != 1),
+        raises_(raises(task)),
         computed_(raises_ ? DType::f64 : storage_type(compute_type(task.cast))),
         packs_x_(raises_ || task.weight != nullptr || !reads_in_place(plan, task)),
         reducer_(*kernels::find_reducer(task.op, packs_x_ ? computed_ : task.cast)),
@@ -350,6 +356,36 @@ void write_identity(const kernels::Reducer& reducer, DType cast, const Tensor& o
 void run_reduction(const ReducePlan& plan, const ReduceTask& task, const Tensor* first,
                    const Tensor* second, std::int64_t bytes) {
   ReduceRun(plan, task, first, second)(bytes);
+}
+
+bool reduce_row(const ReduceTask& task, const Layout& mask, const Tensor& out, bool is_second) {
+  const std::int64_t count = task.x.size();
+  const bool has_mask = task.mask != nullptr;
+  if (count > unplanned_elements || task.weight != nullptr || raises(task) ||
+      task.x.dtype() != task.cast || !task.x.is_contiguous() ||
+      (has_mask && (item_bytes(task.mask->dtype()) != 1 || !mask.is_contiguous()))) {
+    return false;
+  }
+  const Reducer* const reducer = kernels::find_reducer(task.op, task.cast);
+  if (reducer == nullptr || out.dtype() != (is_second ? reducer->second : reducer->result)) {
+    return false;
+  }
+  const Scratch state(reducer->state_bytes);
+  reducer->init(state.data(), 1);
+  const auto* const counts =
+      has_mask ? reinterpret_cast<const std::uint8_t*>(task.mask->raw_data()) : nullptr;
+  reducer->along({state.data(), 1, 0}, false,
+                 {.x = task.x.raw_data(),
+                  .x_row = 0,
+                  .mask = counts,
+                  .mask_row = 0,
+                  .mask_col = 1,
+                  .rows = 1,
+                  .cols = count,
+                  .index_col = 1});
+  (is_second ? reducer->finish_second : reducer->finish)(state.data(), out.raw_data(), 1,
+                                                         task.parameter);
+  return true;
 }
 
 }  // namespace loup::ops

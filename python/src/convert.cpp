@@ -230,6 +230,11 @@ DType dtype_or_of(const char* operation, nb::handle object) {
 }
 
 std::int64_t integer_from(const char* operation, nb::handle object) {
+  if (PyLong_CheckExact(object.ptr())) {  // nearly always
+    const Py_ssize_t value = PyLong_AsSsize_t(object.ptr());
+    if (value != -1 || PyErr_Occurred() == nullptr) return value;
+    PyErr_Clear();
+  }
   if (PyBool_Check(object.ptr()) || PyIndex_Check(object.ptr()) == 0) {
     throw_type_error("{}: expected an int, got {}", operation, class_name(object));
   }
@@ -240,6 +245,7 @@ std::int64_t integer_from(const char* operation, nb::handle object) {
 
 Dims dims_from(const char* operation, nb::handle object) {
   if (object.is_none()) return {};
+  if (PyLong_CheckExact(object.ptr())) return integer_from(operation, object);
   const bool is_sequence =
       is_list(object) || (PySequence_Check(object.ptr()) != 0 && PyIndex_Check(object.ptr()) == 0 &&
                           PyUnicode_Check(object.ptr()) == 0);

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
 #include "loup/masked/ops.h"
+#include "loup/ops/views.h"
 #include "loup/tensor/create.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
@@ -14,6 +16,7 @@ namespace loup::masked {
 namespace {
 
 using test::for_each_target;
+using test::Random;
 
 /// Longer than what is searched for a position at once.
 constexpr std::int64_t long_row = 2000;
@@ -46,6 +49,59 @@ TEST(MaskedArgmin, OfSeveralNaNIsTheFirstThatCounts) {
       EXPECT_EQ(argmax(x, 0, {.mask = mask_from(700)}).item<std::int64_t>(), 1158);
     }
   });
+}
+
+/// What a reduction makes of a tensor, along its last dim.
+template <class Op>
+Tensor along_rows(const Op& op, const Tensor& x, const Tensor& mask) {
+  if constexpr (std::is_same_v<Op, Norm>) {
+    return op(x, 2, -1, {.mask = mask});
+  } else {
+    return op(x, -1, {.mask = mask});
+  }
+}
+
+// A small row is reduced without a plan, and nobody may notice.
+TEST(MaskedReductions, OfOneRowHaveTheBitsOfThatRowAmongOthers) {
+  constexpr std::int64_t rows = 9;
+  Random random;
+  for_each_target([&] {
+    for (const std::int64_t size : {1, 7, 64, 1000, 4096, 4097}) {
+      for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::i32, DType::i8}) {
+        const Tensor x = test::random_tensor(random, {rows, size}, dtype);
+        Tensor mask = test::random_mask(random, {rows, size});
+        for (std::int64_t i = 0; i < size; ++i) mask.set({3, i}, false);
+        test::poison(x, mask, random);
+        const auto check = [&](const auto& op) {
+          const Tensor all = along_rows(op, x, mask);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const Tensor row = along_rows(op, ops::select(x, 0, r), ops::select(mask, 0, r));
+            EXPECT_EQ(test::bits_of(row), test::bits_of(ops::select(all, 0, r)))
+                << op.name << " of " << size << " " << name(dtype) << ", row " << r;
+          }
+        };
+        for (const Reduction* op : {&sum, &prod, &amax, &amin, &argmax, &argmin, &mean}) check(*op);
+        if (!is_floating(dtype)) continue;
+        check(logsumexp);
+        check(var);
+        check(loup::masked::std);
+        check(norm);
+      }
+    }
+  });
+}
+
+TEST(MaskedReductions, OfOneRowSeeMasksOfEveryKind) {
+  const Tensor x = tensor({{1.0F, 2.0F, 4.0F, 8.0F}});
+  const Tensor every_second = tensor({true, false, true, false, true, false, true, false});
+  const Tensor stepped = ops::slice(every_second, 0, 0, 8, 2);
+  EXPECT_EQ(sum(x, -1, {.mask = stepped}).at<float>({0}), 15);
+  EXPECT_EQ(sum(x, -1, {.mask = tensor({0, 1, 0, 3})}).at<float>({0}), 10);
+  EXPECT_EQ(sum(x, -1, {.mask = tensor({false})}).at<float>({0}), 0);
+  EXPECT_EQ(sum(x, -1, {.mask = ops::slice(every_second, 0, 2, 6, 1)}).at<float>({0}), 5);
+  EXPECT_EQ(argmax(x, {}, {.mask = ops::slice(every_second, 0, 2, 6, 1)}).item<std::int64_t>(), 2);
+  EXPECT_EQ(norm(x, 3, {}, {.mask = ops::slice(every_second, 0, 1, 5, 1)}).item<float>(),
+            std::cbrt(8.0F + 512.0F));
 }
 
 }  // namespace
