@@ -65,6 +65,31 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_bfloat16(D /*d*/, hn::Vec<D
   return hn::ShiftRight<16>(hn::IfThenElse(is_number, rounded, nan));
 }
 
+/// The elements of a half type whose bits are given.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> widen_half(D d, hn::Vec<hn::Rebind<std::uint16_t, D>> bits) {
+  if constexpr (std::is_same_v<T, Float16> && widens_float16) {
+    return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
+  } else {
+    const auto words = hn::PromoteTo(hn::RebindToUnsigned<D>(), bits);
+    if constexpr (std::is_same_v<T, Float16>) return float16_to_float(d, words);
+    return hn::BitCast(d, hn::ShiftLeft<16>(words));
+  }
+}
+
+/// The bits of floats as a half type.
+template <class T, class D>
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, D>> narrow_to_half(D d, hn::Vec<D> v) {
+  const hn::Rebind<std::uint16_t, D> bits;
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return hn::TruncateTo(bits, float_to_bfloat16(d, v));
+  } else if constexpr (widens_float16) {
+    return hn::BitCast(bits, hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), v));
+  } else {
+    return hn::TruncateTo(bits, float_to_float16(d, v));
+  }
+}
+
 // --- load ---
 
 /// What the elements of a dtype are computed with.
@@ -84,15 +109,9 @@ HWY_INLINE hn::Vec<D> load_widened(D d, const T* from) {
     return hn::PromoteTo(d, hn::Min(bytes, hn::Set(stored, std::uint8_t{1})));
   } else if constexpr (std::is_integral_v<T>) {
     return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
-  } else if constexpr (std::is_same_v<T, Float16> && widens_float16) {
-    return load(d, from);
   } else {
-    const hn::RebindToUnsigned<D> du;
     const hn::Rebind<std::uint16_t, D> stored;
-    const auto bits =
-        hn::PromoteTo(du, hn::LoadU(stored, reinterpret_cast<const std::uint16_t*>(from)));
-    if constexpr (std::is_same_v<T, Float16>) return float16_to_float(d, bits);
-    return hn::BitCast(d, hn::ShiftLeft<16>(bits));
+    return widen_half<T>(d, hn::LoadU(stored, reinterpret_cast<const std::uint16_t*>(from)));
   }
 }
 
@@ -245,17 +264,9 @@ HWY_INLINE void store_narrowed(D d, hn::Vec<D> v, T* to) {
     const hn::Rebind<std::make_unsigned_t<T>, D> stored;
     hn::StoreU(hn::TruncateTo(stored, hn::BitCast(du, v)), stored,
                reinterpret_cast<std::make_unsigned_t<T>*>(to));
-  } else if constexpr (std::is_same_v<T, Float16> && widens_float16) {
-    const hn::Rebind<hwy::float16_t, D> stored;
-    hn::StoreU(hn::DemoteTo(stored, v), stored, reinterpret_cast<hwy::float16_t*>(to));
   } else {
     const hn::Rebind<std::uint16_t, D> stored;
-    auto* const bits = reinterpret_cast<std::uint16_t*>(to);
-    if constexpr (std::is_same_v<T, Float16>) {
-      hn::StoreU(hn::TruncateTo(stored, float_to_float16(d, v)), stored, bits);
-    } else {
-      hn::StoreU(hn::TruncateTo(stored, float_to_bfloat16(d, v)), stored, bits);
-    }
+    hn::StoreU(narrow_to_half<T>(d, v), stored, reinterpret_cast<std::uint16_t*>(to));
   }
 }
 

@@ -19,16 +19,18 @@ std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std::int64_t it
   return line_scratch(cols) + static_cast<std::size_t>((rows + 2) * (cols + widest) * item);
 }
 
-const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type) {
-  return type == ComputeType::f64 ? softmax_f64(op) : softmax_f32(op);
+const LineKernel& softmax_kernel(SoftmaxOp op, DType type) {
+  if (item_bytes(type) == 2) return softmax_half(op, type);
+  return type == DType::f64 ? softmax_f64(op) : softmax_f32(op);
 }
 
 const LineKernel& softmax_gradient_kernel(SoftmaxOp op, ComputeType type) {
   return type == ComputeType::f64 ? softmax_gradient_f64(op) : softmax_gradient_f32(op);
 }
 
-const LineKernel& normalize_kernel(double order, ComputeType type) {
-  return type == ComputeType::f64 ? normalize_f64(order) : normalize_f32(order);
+const LineKernel& normalize_kernel(double order, DType type) {
+  if (item_bytes(type) == 2) return normalize_half(order, type);
+  return type == DType::f64 ? normalize_f64(order) : normalize_f32(order);
 }
 
 }  // namespace loup::kernels

@@ -31,7 +31,7 @@ struct LineState {
 ///
 /// Elements that do not count are never used, whatever they hold.
 struct LineKernel {
-  DType type;  // of the elements read and written: f32 or f64
+  DType type;  // of the elements read and written: floating
 
   // Rows that fit the caches, from one reading of them.
   void (*rows)(const LineBlock& block, const double* parameters);
@@ -57,18 +57,20 @@ LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std
 
 enum class SoftmaxOp : std::uint8_t { softmax, log_softmax };
 /// Parameter: 1, or -1 for the softmax of -x.
-LOUP_EXPORT const LineKernel& softmax_kernel(SoftmaxOp op, ComputeType type);
+LOUP_EXPORT const LineKernel& softmax_kernel(SoftmaxOp op, DType type);
 /// The gradients of lines from those of their results, which are `given`. Parameter: as above.
 LOUP_EXPORT const LineKernel& softmax_gradient_kernel(SoftmaxOp op, ComputeType type);
 /// Lines divided by their norm of an order. Parameters: the order, and the least divisor.
-LOUP_EXPORT const LineKernel& normalize_kernel(double order, ComputeType type);
+LOUP_EXPORT const LineKernel& normalize_kernel(double order, DType type);
 
 // One source each, because each takes some seconds to compile.
 const LineKernel& softmax_f32(SoftmaxOp op);
 const LineKernel& softmax_f64(SoftmaxOp op);
+const LineKernel& softmax_half(SoftmaxOp op, DType type);
 const LineKernel& softmax_gradient_f32(SoftmaxOp op);
 const LineKernel& softmax_gradient_f64(SoftmaxOp op);
 const LineKernel& normalize_f32(double order);
 const LineKernel& normalize_f64(double order);
+const LineKernel& normalize_half(double order, DType type);
 
 }  // namespace loup::kernels

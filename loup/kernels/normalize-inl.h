@@ -74,20 +74,20 @@ struct Extreme {
 
 /// Writes the rows from `first` to `last`, divided by a number each or, `by_column`, one for each
 /// column; 0 where they do not count. Not for every norm anew.
-template <class T>
-void divide(const LineBlock& b, std::int64_t first, std::int64_t last, const T* divisors,
+template <class E>
+void divide(const LineBlock& b, std::int64_t first, std::int64_t last, const FullType<E>* divisors,
             bool by_column) {
-  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<FullType<E>> d;
   using V = hn::Vec<decltype(d)>;
   with_mask(b.in, [&](auto rows) HWY_ATTR {
     for (std::int64_t r = first; r < last; ++r) {
-      const T* const x = in_row<T>(b, r);
+      const E* const x = in_row<E>(b, r);
       const auto mask = rows.mask(r);
       const bool counts = rows.counts(r);
       // Columns: rows lie far apart, and hardware fetches little of them.
-      const Ahead ahead = ahead_of<T>(b.in, r + 4);
-      write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-        ahead.template fetch<T, lanes<decltype(d)>>(i);
+      const Ahead ahead = ahead_of<E>(b.in, r + 4);
+      write_row(d, out_row<E>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+        ahead.template fetch<E, lanes<decltype(d)>>(i);
         if (!counts) return hn::Zero(d);
         const V divisor = by_column ? hn::LoadU(d, divisors + i) : hn::Set(d, divisors[r - first]);
         const auto value = [&](V v) HWY_ATTR { return hn::Div(v, divisor); };
@@ -97,8 +97,9 @@ void divide(const LineBlock& b, std::int64_t first, std::int64_t last, const T* 
   });
 }
 
-template <class T, class Norm>
+template <class E, class Norm>
 struct Normalize {
+  using T = FullType<E>;
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr std::int64_t N = lanes<D>;
@@ -135,7 +136,7 @@ struct Normalize {
   // --- rows ---
 
   template <class Mask, class Beside>
-  static HWY_INLINE double gather(const Norm& norm, const T* x, Mask mask, std::int64_t count,
+  static HWY_INLINE double gather(const Norm& norm, const E* x, Mask mask, std::int64_t count,
                                   T* scratch, const double* parameters, Beside beside) {
     const D d;
     if constexpr (is_sum) {
@@ -167,7 +168,7 @@ struct Normalize {
     Results() = default;
     HWY_INLINE Results(const LineBlock& b, std::int64_t r, const T* scratch, T divisor,
                        const double* parameters)
-        : writer_(out_row<T>(b, r), b.in.cols, b.streams),
+        : writer_(out_row<E>(b, r), b.in.cols, b.streams),
           scratch_(scratch),
           divisor_(divisor),
           r_(r),
@@ -175,12 +176,12 @@ struct Normalize {
     /// Writes some vectors.
     HWY_INLINE void step() {
       const auto own = value();
-      for (int k = 0; k < 4 && !writer_.is_done(); ++k) writer_.step(own);
+      writer_.step_four(own);
     }
     HWY_INLINE void finish(const LineBlock& b) {
       const auto own = value();
       while (!writer_.is_done()) writer_.step(own);
-      if (std::exchange(is_irregular_, false)) hide(b, r_, T{0});
+      if (std::exchange(is_irregular_, false)) hide(b, r_, E{});
     }
 
    private:
@@ -190,7 +191,7 @@ struct Normalize {
                  HWY_ATTR { return hn::Div(hn::LoadU(d, scratch + i), divisor); };
     }
 
-    RowWriter<D> writer_;
+    RowWriter<D, E> writer_;
     const T* scratch_ = nullptr;
     T divisor_ = 1;
     std::int64_t r_ = 0;
@@ -211,15 +212,15 @@ struct Normalize {
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
-          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
+          write_row(d, out_row<E>(b, r), b.in.cols, b.streams,
                     [&](std::int64_t /*i*/) HWY_ATTR { return hn::Zero(d); });
           continue;
         }
-        const Ahead ahead = ahead_of<T>(b.in, r);
-        std::int64_t next = 2048 / std::int64_t{sizeof(T)};
+        const Ahead ahead = ahead_of<E>(b.in, r);
+        std::int64_t next = 2048 / std::int64_t{sizeof(E)};
         const double value =
-            gather(norm, in_row<T>(b, r), rows.mask(r), used, scratch, parameters, [&]() HWY_ATTR {
-              ahead.template fetch<T, 4 * N>(next);
+            gather(norm, in_row<E>(b, r), rows.mask(r), used, scratch, parameters, [&]() HWY_ATTR {
+              ahead.template fetch<E, 4 * N>(next);
               next += 4 * N;
               before.step();
             });
@@ -240,7 +241,7 @@ struct Normalize {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) continue;
         const double own =
-            gather(norm, in_row<T>(b, r), rows.mask(r), b.in.cols, scratch, parameters, []() {});
+            gather(norm, in_row<E>(b, r), rows.mask(r), b.in.cols, scratch, parameters, []() {});
         states[r].first = norm.merge(states[r].first, own);
       }
     });
@@ -254,7 +255,7 @@ struct Normalize {
       for (std::int64_t i = 0; i < count; ++i) {
         divisors[i] = static_cast<T>(divisor(norm, states[first + i].first, parameters));
       }
-      divide(b, first, first + count, divisors, false);
+      divide<E>(b, first, first + count, divisors, false);
     }
     finish_streaming(b);
   }
@@ -272,9 +273,9 @@ struct Normalize {
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       const auto at = [&](std::int64_t r, std::int64_t c) HWY_ATTR {
         if (!rows.counts(r)) return none;
-        return choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
+        return choose_at(d, in_row<E>(b, r), rows.mask(r), c, b.in.cols, same, none);
       };
-      for_each_tile(
+      for_each_tile<E>(
           d, b.in, rows_ahead, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
             if constexpr (is_sum) {
               const hn::ScalableTag<double> wide;
@@ -305,7 +306,7 @@ struct Normalize {
     for (std::int64_t c = 0; c < b.in.cols; ++c) {
       columns.scales[c] = static_cast<T>(divisor(norm, states[c].first, parameters));
     }
-    divide(b, 0, b.in.rows, columns.scales, true);
+    divide<E>(b, 0, b.in.rows, columns.scales, true);
     finish_streaming(b);
   }
 
@@ -316,18 +317,18 @@ struct Normalize {
     return {Norm(parameters).merge(a.first, b.first), 0};
   }
 
-  static constexpr LineKernel kernel{dtype_of<T>(),   rows,  empty,      measure_rows,
+  static constexpr LineKernel kernel{dtype_of<E>(),   rows,  empty,      measure_rows,
                                      measure_columns, merge, apply_rows, apply_columns};
 };
 
-template <class T, class Norm>
-constexpr LineKernel normalize_of = Normalize<T, Norm>::kernel;
+template <class E, class Norm>
+constexpr LineKernel normalize_of = Normalize<E, Norm>::kernel;
 
-template <class T>
+template <class E>
 const LineKernel* find_normalize(double order) {
-  if (order == 2) return &normalize_of<T, PowerSum<true>>;
-  if (std::isinf(order)) return &normalize_of<T, Extreme>;
-  return &normalize_of<T, PowerSum<false>>;
+  if (order == 2) return &normalize_of<E, PowerSum<true>>;
+  if (std::isinf(order)) return &normalize_of<E, Extreme>;
+  return &normalize_of<E, PowerSum<false>>;
 }
 
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -19,8 +19,8 @@ namespace loup::kernels::HWY_NAMESPACE {
 
 /// The `count` elements at x, of which all may be missing, where they count, and `none` elsewhere.
 /// What comes behind them is not touched; nor by the other.
-template <class D, class Mask, class V = hn::Vec<D>, class T = hn::TFromD<D>>
-HWY_INLINE V load_some(D d, const T* x, Mask mask, std::int64_t count, V none) {
+template <class D, class E, class Mask, class V = hn::Vec<D>>
+HWY_INLINE V load_some(D d, const E* x, Mask mask, std::int64_t count, V none) {
 #if HWY_TARGET <= HWY_AVX3
   const auto n = static_cast<std::size_t>(count);
   auto counts = hn::FirstN(d, n);
@@ -30,44 +30,59 @@ HWY_INLINE V load_some(D d, const T* x, Mask mask, std::int64_t count, V none) {
     using Bits = hn::Mask<D>;
     counts = Bits{static_cast<typename Bits::Raw>(hn::Ne(bytes, hn::Zero(d8)).raw)};
   }
-  return hn::IfThenElse(counts, hn::MaskedLoad(counts, d, x), none);
+  if constexpr (is_half<E>) {
+    const hn::Rebind<std::uint16_t, D> stored;
+    const auto bits =
+        hn::MaskedLoad(hn::FirstN(stored, n), stored, reinterpret_cast<const std::uint16_t*>(x));
+    return hn::IfThenElse(counts, widen_half<E>(d, bits), none);
+  } else {
+    return hn::IfThenElse(counts, hn::MaskedLoad(counts, d, x), none);
+  }
 #else
   const auto same = [](V v) HWY_ATTR { return v; };
   return count > 0 ? choose_at(d, x, mask, 0, count, same, none) : none;
 #endif
 }
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, std::int64_t count) {
-#if HWY_TARGET <= HWY_AVX2
-  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
-#else
-  store_first(d, v, to, count);
+template <class D, class E>
+HWY_INLINE void store_some(D d, hn::Vec<D> v, E* to, std::int64_t count) {
+  [[maybe_unused]] const auto n = static_cast<std::size_t>(count);
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (is_half<E>) {
+    const hn::Rebind<std::uint16_t, D> stored;
+    return hn::BlendedStore(narrow_to_half<E>(d, v), hn::FirstN(stored, n), stored,
+                            reinterpret_cast<std::uint16_t*>(to));
+  }
 #endif
+#if HWY_TARGET <= HWY_AVX2
+  if constexpr (!is_half<E>) return hn::BlendedStore(v, hn::FirstN(d, n), d, to);
+#endif
+  store_first(d, v, to, count);
 }
 
-/// T is what lies in memory.
-template <class T, class Op>
+template <class E, class Op>
 struct Scan {
+  using T = FullType<E>;
   using D = hn::ScalableTag<double>;
   using V = hn::Vec<D>;
   static constexpr std::int64_t N = lanes<D>;
   using Tag = hn::ScalableTag<T>;
   static constexpr std::int64_t vector = lanes<Tag>;
+  using Vector = Stored<Tag, E>;
 
   // --- rows ---
 
-  /// The first `count` elements of row r; returns the running value behind them. `write(i, v, n)`
-  /// gets those of the n elements from i on: a vector, but for the last ones.
-  template <bool reversed, class Mask, class Write>
+  /// The first `count` elements of row r; returns the running value behind them. `write(i, block)`
+  /// gets those of the elements from i on, `write_end(i, block, n)` those of the last n.
+  template <bool reversed, class Mask, class Write, class WriteEnd>
   static HWY_INLINE double run(const LineBlock& b, std::int64_t r, Mask mask, std::int64_t count,
-                               double offset, double carry, Write write) {
+                               double offset, double carry, Write write, WriteEnd write_end) {
     using Blocks = BlockScan<T, Op, reversed>;
     // Not one for all rows, which g++ 12 would keep in memory.
     Blocks scan(offset, carry);
     const Tag d;
-    const T* const x = in_row<T>(b, r);
-    const Ahead ahead = ahead_of<T>(b.in, r);
-    constexpr std::int64_t distance = (reversed ? -2048 : 2048) / std::int64_t{sizeof(T)};
+    const E* const x = in_row<E>(b, r);
+    const Ahead ahead = ahead_of<E>(b.in, r);
+    constexpr std::int64_t distance = (reversed ? -2048 : 2048) / std::int64_t{sizeof(E)};
     const auto none = hn::Set(d, static_cast<T>(Op::identity));
     const std::int64_t blocks = count / Blocks::size;
     const std::int64_t full = blocks * Blocks::size;
@@ -78,25 +93,20 @@ struct Scan {
       };
       auto rest = scan.open({at(full), at(full + vector)});
       scan.join(rest);
-      const auto results = scan.close(rest);
-      write(full, results.low, std::min(vector, count - full));
-      if (full + vector < count) write(full + vector, results.high, count - full - vector);
+      write_end(full, scan.close(rest), count - full);
     };
     const auto place = [blocks](std::int64_t n) {
       return (reversed ? blocks - 1 - n : n) * Blocks::size;
     };
     const auto open = [&](std::int64_t n) HWY_ATTR {
       const std::int64_t i = place(n);
-      ahead.template fetch<T, Blocks::size>(i + distance);
+      ahead.template fetch<E, Blocks::size>(i + distance);
       const auto at = [&](std::int64_t k)
-                          HWY_ATTR { return choose(d, mask + k, hn::LoadU(d, x + k), none); };
+                          HWY_ATTR { return choose(d, mask + k, load_widened(d, x + k), none); };
       return scan.open({at(i), at(i + vector)});
     };
-    const auto close = [&](std::int64_t n, const auto& block) HWY_ATTR {
-      const auto results = scan.close(block);
-      write(place(n), results.low, vector);
-      write(place(n) + vector, results.high, vector);
-    };
+    const auto close = [&](std::int64_t n, const auto& block)
+                           HWY_ATTR { write(place(n), scan.close(block)); };
 
     if (reversed && full < count) finish_row();
     if (blocks > 0) {
@@ -126,27 +136,30 @@ struct Scan {
   static HWY_INLINE double write_row_of(const LineBlock& b, std::int64_t r, Mask mask,
                                         std::int64_t count, double offset, double carry) {
     const Tag d;
-    T* const out = out_row<T>(b, r);
-    const auto write_to = [&](T* to, auto store) HWY_ATTR {
-      return run<reversed>(b, r, mask, count, offset, carry,
-                           [=](std::int64_t i, auto v, std::int64_t n) HWY_ATTR {
-                             if (HWY_LIKELY(n == vector)) {
-                               store(v, to + i);
-                             } else {
-                               store_some(d, v, to + i, n);
-                             }
-                           });
+    E* const out = out_row<E>(b, r);
+    const auto write_to = [&](E* to, auto store) HWY_ATTR {
+      const auto write = [=](std::int64_t i, const auto& block) HWY_ATTR {
+        const auto at = [&](std::int64_t k) HWY_ATTR { return k == 0 ? block.low : block.high; };
+        for (std::int64_t k = 0; k < 2 * vector; k += Vector::size) {
+          store(Vector::of(at, k), to + i + k);
+        }
+      };
+      const auto write_end = [=](std::int64_t i, const auto& block, std::int64_t n) HWY_ATTR {
+        store_some(d, block.low, to + i, std::min(vector, n));
+        if (vector < n) store_some(d, block.high, to + i + vector, n - vector);
+      };
+      return run<reversed>(b, r, mask, count, offset, carry, write, write_end);
     };
-    const auto store = [d](auto v, T* to) HWY_ATTR { hn::StoreU(v, d, to); };
+    const auto store = [](auto v, E* to) HWY_ATTR { Vector::store(v, to); };
     if (!b.streams) return write_to(out, store);
-    if (reinterpret_cast<std::uintptr_t>(out) % (vector * sizeof(T)) == 0) {
-      return write_to(out, [d](auto v, T* to) HWY_ATTR { hn::Stream(v, d, to); });
+    if (reinterpret_cast<std::uintptr_t>(out) % (Vector::size * sizeof(E)) == 0) {
+      return write_to(out, [](auto v, E* to) HWY_ATTR { Vector::stream(v, to); });
     }
     // How a row is cut into blocks must not depend on its address.
-    T* const scratch = static_cast<T*>(b.scratch);
+    E* const scratch = static_cast<E*>(b.scratch);
     const double result = write_to(scratch, store);
     write_row(d, out, count, true,
-              [&](std::int64_t i) HWY_ATTR { return hn::LoadU(d, scratch + i); });
+              [&](std::int64_t i) HWY_ATTR { return load_widened(d, scratch + i); });
     return result;
   }
 
@@ -161,7 +174,7 @@ struct Scan {
         // Nothing counts from `first` on: the running value stays as it is.
         const auto fill = [&](std::int64_t first) HWY_ATTR {
           const auto value = hn::Set(d, static_cast<T>(Op::apply(offset, carry)));
-          write_row(d, out_row<T>(b, r) + first, b.in.cols - first, b.streams,
+          write_row(d, out_row<E>(b, r) + first, b.in.cols - first, b.streams,
                     [=](std::int64_t /*i*/) HWY_ATTR { return value; });
         };
         const std::int64_t count = rows.counts(r) ? used : 0;
@@ -183,8 +196,8 @@ struct Scan {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) continue;
         double& carry = carries[r].real;
-        carry = run<reversed>(b, r, rows.mask(r), used, Op::identity, carry,
-                              [](std::int64_t /*i*/, auto /*v*/, std::int64_t /*n*/) {});
+        const auto nothing = [](auto... /*block*/) {};
+        carry = run<reversed>(b, r, rows.mask(r), used, Op::identity, carry, nothing, nothing);
       }
     });
   }
@@ -252,9 +265,9 @@ struct Scan {
           for (std::int64_t i = first; i < end; ++i) {
             const std::int64_t r = reversed ? last - i : i;
             // Rows lie far apart, and hardware fetches little of them.
-            ahead_of<T>(b.in, r + sign * rows_ahead).template fetch<T, vector>(c);
+            ahead_of<E>(b.in, r + sign * rows_ahead).template fetch<E, vector>(c);
             if (rows.counts(r)) {
-              const auto v = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, same, none);
+              const auto v = choose_at(d, in_row<E>(b, r), rows.mask(r), c, b.in.cols, same, none);
               running = running.joined(Values::of(v));
             }
             write(r, c, running, count);
@@ -267,19 +280,28 @@ struct Scan {
 
   static void columns(const LineBlock& b, const Carry* offsets, Carry* carries, bool reversed) {
     const Tag d;
+    const hn::Rebind<typename Vector::Word, Tag> stored;
+    const auto bits = [](hn::Vec<Tag> v) HWY_ATTR {
+      if constexpr (is_half<E>) {
+        return narrow_to_half<E>(Tag(), v);
+      } else {
+        return v;
+      }
+    };
     const std::uintptr_t places = reinterpret_cast<std::uintptr_t>(b.out) |
-                                  (static_cast<std::uintptr_t>(b.out_row) * sizeof(T));
-    const bool streams = b.streams && places % (vector * sizeof(T)) == 0;
+                                  (static_cast<std::uintptr_t>(b.out_row) * sizeof(E));
+    const bool streams = b.streams && places % (vector * sizeof(E)) == 0;
     cross(b, carries, reversed,
           [&](std::int64_t r, std::int64_t c, Values values, std::int64_t count) HWY_ATTR {
             if (offsets != nullptr) values = Values::load(offsets + c, count).joined(values);
-            T* const to = out_row<T>(b, r) + c;
+            E* const to = out_row<E>(b, r) + c;
+            auto* const words = reinterpret_cast<typename Vector::Word*>(to);
             if (HWY_UNLIKELY(count < vector)) {
               store_some(d, values.narrowed(), to, count);
             } else if (streams) {
-              hn::Stream(values.narrowed(), d, to);
+              hn::Stream(bits(values.narrowed()), stored, words);
             } else {
-              hn::StoreU(values.narrowed(), d, to);
+              hn::StoreU(bits(values.narrowed()), stored, words);
             }
           });
     finish_streaming(b);
@@ -293,12 +315,12 @@ struct Scan {
 
   static Carry combine(Carry a, Carry b) { return {.real = Op::apply(a.real, b.real)}; }
 
-  static constexpr ScanKernel kernel{dtype_of<T>(), {.real = Op::identity}, rows,   columns,
+  static constexpr ScanKernel kernel{dtype_of<E>(), {.real = Op::identity}, rows,   columns,
                                      total_rows,    total_columns,          combine};
 };
 
-template <class T, class Op>
-constexpr ScanKernel scan_of = Scan<T, Op>::kernel;
+template <class E, class Op>
+constexpr ScanKernel scan_of = Scan<E, Op>::kernel;
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

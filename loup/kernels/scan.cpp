@@ -83,10 +83,12 @@ constexpr ScanKernel integer_product = IntegerScan<times, 1>::kernel;
 
 }  // namespace
 
-const ScanKernel& scan_kernel(ScanOp op, ComputeType type) {
+const ScanKernel& scan_kernel(ScanOp op, DType type) {
   switch (type) {
-    case ComputeType::f32: return scan_f32(op);
-    case ComputeType::f64: return scan_f64(op);
+    case DType::f16:
+    case DType::bf16: return scan_half(op, type);
+    case DType::f32: return scan_f32(op);
+    case DType::f64: return scan_f64(op);
     default: return op == ScanOp::sum ? integer_sum : integer_product;
   }
 }

@@ -21,7 +21,7 @@ union Carry {
 /// this part, null when it is the first; `carries` those within the part so far, which are brought
 /// up to date. Both have one entry for each line.
 struct ScanKernel {
-  DType type;  // of the elements read and written: f32, f64 or i64
+  DType type;  // of the elements read and written: floating or i64
   Carry identity;
   /// Lines are rows, or columns. With `reversed`, lines run from their last element to the first.
   void (*rows)(const LineBlock& block, const Carry* offsets, Carry* carries, bool reversed);
@@ -32,11 +32,12 @@ struct ScanKernel {
   Carry (*combine)(Carry a, Carry b);
 };
 
-/// Integers of both sizes are read as i64.
-LOUP_EXPORT const ScanKernel& scan_kernel(ScanOp op, ComputeType type);
+/// Integers of all sizes are read as i64.
+LOUP_EXPORT const ScanKernel& scan_kernel(ScanOp op, DType type);
 
 // One source each, because each takes some seconds to compile.
 const ScanKernel& scan_f32(ScanOp op);
 const ScanKernel& scan_f64(ScanOp op);
+const ScanKernel& scan_half(ScanOp op, DType type);
 
 }  // namespace loup::kernels

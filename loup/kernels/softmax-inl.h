@@ -53,8 +53,9 @@ HWY_INLINE V share_of(D d, V x) {
   return hn::IfThenZeroElse(is_small, exp_within(d, hn::Max(least, x)));
 }
 
-template <class T, bool is_log>
+template <class E, bool is_log>
 struct Softmax {
+  using T = FullType<E>;
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr std::int64_t N = lanes<D>;
@@ -78,7 +79,7 @@ struct Softmax {
   // --- rows ---
 
   template <class Mask>
-  static HWY_INLINE T gather(const T* x, Mask mask, std::int64_t count, T* scratch,
+  static HWY_INLINE T gather(const E* x, Mask mask, std::int64_t count, T* scratch,
                              const Signed& map) {
     const D d;
     auto top = hn::Set(d, -infinite<T>);
@@ -138,7 +139,7 @@ struct Softmax {
    public:
     Results() = default;
     HWY_INLINE Results(const LineBlock& b, std::int64_t r, const T* scratch, const LineState& state)
-        : writer_(out_row<T>(b, r), b.in.cols, b.streams),
+        : writer_(out_row<E>(b, r), b.in.cols, b.streams),
           scratch_(scratch),
           shares_(shares_of<T, is_log>(state)),
           r_(r),
@@ -146,12 +147,12 @@ struct Softmax {
     /// Writes some vectors.
     HWY_INLINE void step() {
       const auto own = value();
-      for (int k = 0; k < 4 && !writer_.is_done(); ++k) writer_.step(own);
+      writer_.step_four(own);
     }
     HWY_INLINE void finish(const LineBlock& b) {
       const auto own = value();
       writer_.finish(own);
-      if (std::exchange(is_irregular_, false)) hide(b, r_, absent);
+      if (std::exchange(is_irregular_, false)) hide(b, r_, static_cast<E>(absent));
     }
 
    private:
@@ -165,7 +166,7 @@ struct Softmax {
       };
     }
 
-    RowWriter<D> writer_;
+    RowWriter<D, E> writer_;
     const T* scratch_ = nullptr;
     Shares<T> shares_{};
     std::int64_t r_ = 0;
@@ -186,14 +187,14 @@ struct Softmax {
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) {
-          write_row(d, out_row<T>(b, r), b.in.cols, b.streams,
+          write_row(d, out_row<E>(b, r), b.in.cols, b.streams,
                     [&](std::int64_t /*i*/) HWY_ATTR { return hn::Set(d, absent); });
           continue;
         }
-        const T top = gather(in_row<T>(b, r), rows.mask(r), used, scratch, map);
-        const Ahead ahead = ahead_of<T>(b.in, r + 1);
+        const T top = gather(in_row<E>(b, r), rows.mask(r), used, scratch, map);
+        const Ahead ahead = ahead_of<E>(b.in, r + 1);
         const double sum = sum_exps<!is_log>(scratch, used, top, [&](std::int64_t i) HWY_ATTR {
-          ahead.template fetch<T, 4 * N>(i);
+          ahead.template fetch<E, 4 * N>(i);
           before.step();
         });
         before.finish(b);
@@ -211,7 +212,7 @@ struct Softmax {
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
         if (!rows.counts(r)) continue;
-        const T top = gather(in_row<T>(b, r), rows.mask(r), b.in.cols, scratch, map);
+        const T top = gather(in_row<E>(b, r), rows.mask(r), b.in.cols, scratch, map);
         const double sum = sum_exps<false>(scratch, b.in.cols, top, [](std::int64_t /*i*/) {});
         states[r] = merge(states[r], {top, sum}, parameters);
       }
@@ -226,14 +227,14 @@ struct Softmax {
     const auto none = hn::Set(d, absent);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
-        const T* const x = in_row<T>(b, r);
+        const E* const x = in_row<E>(b, r);
         const auto mask = rows.mask(r);
         const bool counts = rows.counts(r);
         const auto results = results_of(r);
         // Columns: rows lie far apart, and hardware fetches little of them.
-        const Ahead ahead = ahead_of<T>(b.in, r + 4);
-        write_row(d, out_row<T>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
-          ahead.template fetch<T, N>(i);
+        const Ahead ahead = ahead_of<E>(b.in, r + 4);
+        write_row(d, out_row<E>(b, r), b.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+          ahead.template fetch<E, N>(i);
           if (!counts) return none;
           const auto value = [&](V v) HWY_ATTR { return results(i, map(v)); };
           return choose_at(d, x, mask, i, b.in.cols, value, none);

@@ -15,9 +15,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-template <class T, bool is_log>
+template <class E, bool is_log>
 struct SoftmaxColumns {
-  using Rows = Softmax<T, is_log>;
+  using Rows = Softmax<E, is_log>;
+  using T = typename Rows::T;
   using D = typename Rows::D;
   using V = typename Rows::V;
   using Signed = typename Rows::Signed;
@@ -59,26 +60,26 @@ struct SoftmaxColumns {
     T* const tops = columns.scales;
     std::copy_n(columns.tops, columns.count, tops);
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for_each_tile(
+      for_each_tile<E>(
           d, b.in, 0, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
             auto top = hn::Load(d, tops + c);
             for (std::int64_t r = first; r < last; ++r) {
               if (!rows.counts(r)) continue;
               top = Rows::largest(
-                  choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none), top);
+                  choose_at(d, in_row<E>(b, r), rows.mask(r), c, b.in.cols, map, none), top);
             }
             hn::Store(top, d, tops + c);
           });
       raise(columns, tops);
       // Most likely the next block is what lies below this one.
-      for_each_tile(
+      for_each_tile<E>(
           d, b.in, b.in.rows, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
             auto shift = hn::Load(d, tops + c);
             shift = hn::IfThenZeroElse(hn::Eq(shift, none), shift);
             auto sum = hn::Zero(d);
             for (std::int64_t r = first; r < last; ++r) {
               if (!rows.counts(r)) continue;
-              const auto x = choose_at(d, in_row<T>(b, r), rows.mask(r), c, b.in.cols, map, none);
+              const auto x = choose_at(d, in_row<E>(b, r), rows.mask(r), c, b.in.cols, map, none);
               sum = hn::Add(sum, share_of(d, hn::Sub(x, shift)));
             }
             columns.add(d, c, sum);
@@ -127,13 +128,13 @@ struct SoftmaxColumns {
       const LineBlock next = strip_of(b, first);
       gather(next, columns, kept, map, [&](std::int64_t r) HWY_ATTR {
         const T* const row = kept + r * columns.count;
-        write_row(d, out_row<T>(strip, r), strip.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
+        write_row(d, out_row<E>(strip, r), strip.in.cols, b.streams, [&](std::int64_t i) HWY_ATTR {
           const auto v = hn::LoadU(d, row + i);
           const auto scale = hn::LoadU(d, columns.scales + i);
           if constexpr (is_log) return Rows::result(v, hn::LoadU(d, shifts + i), scale);
           return hn::Mul(v, scale);
         });
-        if (HWY_UNLIKELY(is_irregular)) hide(strip, r, Rows::absent);
+        if (HWY_UNLIKELY(is_irregular)) hide(strip, r, static_cast<E>(Rows::absent));
       });
       strip = next;
     }
@@ -145,9 +146,9 @@ struct SoftmaxColumns {
     LineBlock strip = b;
     strip.in.cols = std::clamp<std::int64_t>(b.in.cols - first, 0, b.strip);
     if (strip.in.cols == 0) return strip;
-    strip.in.x = static_cast<const T*>(b.in.x) + first;
+    strip.in.x = static_cast<const E*>(b.in.x) + first;
     if (b.in.mask != nullptr) strip.in.mask += first * b.in.mask_col;
-    strip.out = static_cast<T*>(b.out) + first;
+    strip.out = static_cast<E*>(b.out) + first;
     return strip;
   }
 
@@ -166,11 +167,11 @@ struct SoftmaxColumns {
           std::fill_n(to, columns.count, -infinite<T>);
           continue;
         }
-        const T* const x = in_row<T>(strip, r);
+        const E* const x = in_row<E>(strip, r);
         const auto mask = rows.mask(r);
-        const Ahead ahead = ahead_of<T>(strip.in, r + rows_ahead);
+        const Ahead ahead = ahead_of<E>(strip.in, r + rows_ahead);
         for (std::int64_t c = 0; c < strip.in.cols; c += N) {
-          ahead.template fetch<T, N>(c);
+          ahead.template fetch<E, N>(c);
           const auto v = choose_at(d, x, mask, c, strip.in.cols, map, none);
           hn::Store(v, d, to + c);
           hn::Store(Rows::largest(v, hn::Load(d, columns.tops + c)), d, columns.tops + c);
@@ -200,13 +201,13 @@ struct SoftmaxColumns {
     }
   }
 
-  static constexpr LineKernel kernel{dtype_of<T>(),      Rows::rows, Rows::empty,
+  static constexpr LineKernel kernel{dtype_of<E>(),      Rows::rows, Rows::empty,
                                      Rows::measure_rows, measure,    Rows::merge,
                                      Rows::apply_rows,   apply,      whole};
 };
 
-template <class T, bool is_log>
-constexpr LineKernel softmax_of = SoftmaxColumns<T, is_log>::kernel;
+template <class E, bool is_log>
+constexpr LineKernel softmax_of = SoftmaxColumns<E, is_log>::kernel;
 
 }  // namespace loup::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

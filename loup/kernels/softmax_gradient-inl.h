@@ -150,21 +150,21 @@ struct SoftmaxGradient {
     std::fill_n(columns.sums, columns.count, 0.0);
     std::fill_n(shared, columns.count, is_log ? T{0} : T{1});
     with_mask(b.in, [&](auto rows) HWY_ATTR {
-      for_each_tile(d, b.in, rows_ahead,
-                    [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
-                      auto sum = hn::Zero(d);
-                      auto has_shares = hn::Load(d, shared + c);
-                      for (std::int64_t r = first; r < last; ++r) {
-                        if (!rows.counts(r)) continue;
-                        const auto y = at(given_row(b, r), c, cols);
-                        sum = hn::Add(sum, term(at(gradient_row(b, r), rows.mask(r), c, cols), y));
-                        if constexpr (is_log) {
-                          has_shares = hn::IfThenElse(has_share(y), hn::Set(d, T{1}), has_shares);
-                        }
-                      }
-                      if constexpr (is_log) hn::Store(has_shares, d, shared + c);
-                      columns.add(d, c, sum);
-                    });
+      for_each_tile<T>(
+          d, b.in, rows_ahead, [&](std::int64_t c, std::int64_t first, std::int64_t last) HWY_ATTR {
+            auto sum = hn::Zero(d);
+            auto has_shares = hn::Load(d, shared + c);
+            for (std::int64_t r = first; r < last; ++r) {
+              if (!rows.counts(r)) continue;
+              const auto y = at(given_row(b, r), c, cols);
+              sum = hn::Add(sum, term(at(gradient_row(b, r), rows.mask(r), c, cols), y));
+              if constexpr (is_log) {
+                has_shares = hn::IfThenElse(has_share(y), hn::Set(d, T{1}), has_shares);
+              }
+            }
+            if constexpr (is_log) hn::Store(has_shares, d, shared + c);
+            columns.add(d, c, sum);
+          });
     });
     for (std::int64_t c = 0; c < cols; ++c) {
       states[c].first += columns.sums[c];

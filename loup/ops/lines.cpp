@@ -48,6 +48,7 @@ class LineRun {
         reader_(plan, operands, kernel.type),
         parameters_(parameters),
         item_(item_bytes(kernel.type)),
+        kept_item_(std::max<std::int64_t>(item_, 4)),
         bytes_(operands.x.size() * (2 * item_ + 1)),
         streams_(operands.out.bytes() > streamed_bytes && !reader_.packs_out()) {}
 
@@ -97,10 +98,10 @@ class LineRun {
     if (plan_.is_along || !plan_.outer_line.empty() || kernel_.columns == nullptr) return 0;
     const std::int64_t line = plan_.line();
     const std::int64_t packed = reader_.packs() ? 8 + 8 + 1 : 0;
-    const std::int64_t bytes = item_ + packed + (reader_.packs_out() ? item_ : 0);
+    const std::int64_t bytes = kept_item_ + packed + (reader_.packs_out() ? item_ : 0);
     const std::int64_t room =
-        bytes != item_ ? packed_bytes : std::min(resident_bytes, resident_row_bytes * line);
-    const std::int64_t least = 64 / item_;
+        bytes != kept_item_ ? packed_bytes : std::min(resident_bytes, resident_row_bytes * line);
+    const std::int64_t least = 64 / kept_item_;
     return room / (line * bytes) / least * least;
   }
 
@@ -120,7 +121,7 @@ class LineRun {
       const std::int64_t cols = std::min(at_once, kept - first);
       const Offsets<3> at = moved(start, first, 0);
       const std::int64_t strip = std::min(width, cols);
-      const Buffers buffers(*this, line, cols, kernels::column_scratch(line, strip, item_));
+      const Buffers buffers(*this, line, cols, kernels::column_scratch(line, strip, kept_item_));
       LineBlock b = block_at(at, line, cols, buffers);
       b.strip = strip;
       kernel_.columns(b, parameters_);
@@ -194,6 +195,7 @@ class LineRun {
   LineReader reader_;
   const double* parameters_;
   std::int64_t item_;
+  std::int64_t kept_item_;  // in scratch, where half types are floats
   std::int64_t bytes_;
   bool streams_;
 };

@@ -67,7 +67,7 @@ Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
   if (out.size() != 0) {
     const LinePlan plan =
         make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bit_of(x, along), least_row);
-    run_lines(kernels::softmax_kernel(spec.kernel, compute_type(dtype)), plan,
+    run_lines(kernels::softmax_kernel(spec.kernel, dtype), plan,
               {x, mask ? &*mask : nullptr, dtype, out}, &spec.sign);
   }
   if (!autograd::is_recorded(x)) return out;
@@ -142,8 +142,8 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
     const LinePlan plan =
         make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bits, least_row);
     const double parameters[] = {ord, arguments.eps};
-    run_lines(kernels::normalize_kernel(ord, compute_type(dtype)), plan,
-              {x, mask ? &*mask : nullptr, dtype, out}, parameters);
+    run_lines(kernels::normalize_kernel(ord, dtype), plan, {x, mask ? &*mask : nullptr, dtype, out},
+              parameters);
   }
   if (!autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved{SavedTensor(x)};

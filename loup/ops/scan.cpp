@@ -216,7 +216,7 @@ Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineA
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     const std::uint32_t dims = x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(along);
-    const ScanKernel& kernel = kernels::scan_kernel(spec.kernel, compute_type(dtype));
+    const ScanKernel& kernel = kernels::scan_kernel(spec.kernel, dtype);
     const LinePlan plan =
         make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, dims, shortest_row(kernel));
     const LineOperands operands{x, mask ? &*mask : nullptr, dtype, out};
