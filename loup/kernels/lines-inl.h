@@ -213,7 +213,7 @@ HWY_INLINE void write_row(D /*d*/, E* to, std::int64_t count, bool streams, Valu
   RowWriter<D, E>(to, count, streams).finish(value);
 }
 
-/// What a kernel reads next, fetched to the second cache while it computes.
+/// What a kernel reads next, fetched to the first cache while it computes.
 struct Ahead {
   std::uintptr_t x, mask;  // addresses
   std::uintptr_t cols;
@@ -233,7 +233,7 @@ struct Ahead {
   }
   static HWY_INLINE void prefetch(std::uintptr_t at) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): may lie behind the array, where no pointer may.
-    __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 3);
   }
 };
 

@@ -16,10 +16,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// A state is the largest element, or one that is less by no more than `slack`, and the sum of
-/// exp(x - largest). A block of a row is read again, while it is in the first-level cache, where it
-/// turns out to have much larger elements than those before. Where the largest is infinite or NaN
-/// the sum is 1, of nothing it is 0, so that largest + log(sum) is right everywhere.
+/// A state is the largest element, or one that is less by no more than log(most_sum), and the sum
+/// of exp(x - largest). A block of a row is read again, while it is in the first-level cache, where
+/// it turns out to have much larger elements than those before. Where the largest is infinite or
+/// NaN the sum is 1, of nothing it is 0, so that largest + log(sum) is right everywhere.
 template <class T>
 struct LogSumExp {
   using Element = T;
@@ -31,12 +31,12 @@ struct LogSumExp {
   static constexpr DType result = dtype_of<Lane>();
   static constexpr std::int64_t block = 1024;
   static constexpr std::int64_t sample = 128;
-  // Columns: sums that follow every new largest element would be scaled again and again.
-  static constexpr Lane slack = 8;
-  // Exponentials below this are nothing beside the largest, which is 1, but slow to compute.
-  static constexpr Lane least_exponent = sizeof(Lane) == 4 ? -87 : -708;
-  // Exponentials of this are too large for any sum that is used.
-  static constexpr Lane most_exponent = -least_exponent;
+  // No block of terms up to 1 has a larger sum. One of a few terms may be much larger than 1: sums
+  // that follow every new largest element would be scaled again and again.
+  static constexpr Lane most_sum = block;
+  // Exponentials of this are too large for any sum that is used; those of less than its negative
+  // are nothing beside the largest, which is 1, but slow to compute.
+  static constexpr Lane most_exponent = sizeof(Lane) == 4 ? 87 : 708;
 
   struct Terms {
     double largest, sum;
@@ -60,10 +60,25 @@ struct LogSumExp {
     return {largest, shrunk(a, largest) + shrunk(b, largest)};
   }
 
-  /// x, or least_exponent where that is more. The order matters, here and below: NaN stays NaN.
+  /// exp(x - pivot): too large for any sum that is used, or NaN, unless both are finite and x is
+  /// not much larger, or one of them is infinite and x the smaller one.
   template <class D>
-  static HWY_INLINE hn::Vec<D> at_least(D d, hn::Vec<D> x) {
-    return hn::Max(hn::Set(d, least_exponent), x);
+  static HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> x, hn::Vec<D> pivot) {
+    const auto distance = hn::Sub(x, pivot);
+#if HWY_TARGET <= HWY_AVX3
+    // What is nearer to 0, with the sign of the distance; NaN becomes the most.
+    constexpr int nearer = 0b0010;
+    const auto most = hn::Set(d, most_exponent);
+    if constexpr (sizeof(Lane) == 4) {
+      return exp_within(d, hn::Vec<D>{_mm512_range_ps(distance.raw, most.raw, nearer)});
+    } else {
+      return exp_within(d, hn::Vec<D>{_mm512_range_pd(distance.raw, most.raw, nearer)});
+    }
+#else
+    // The order matters: NaN stays NaN.
+    const auto bounded = hn::Max(hn::Set(d, -most_exponent), distance);
+    return exp_within(d, hn::Min(hn::Set(d, most_exponent), bounded));
+#endif
   }
 
   template <class Mask>
@@ -75,8 +90,7 @@ struct LogSumExp {
                                  Lane pivot) {
     const auto terms = [pivot](auto v) HWY_ATTR {
       const hn::ScalableTag<Lane> d;
-      const auto distance = hn::Sub(v, hn::Set(d, pivot));
-      return exp_within(d, hn::Min(hn::Set(d, most_exponent), at_least(d, distance)));
+      return term(d, v, hn::Set(d, pivot));
     };
     return hn::GetLane(reduce_elements<LaneSum<T, Lane>>(row, first, end, terms).a);
   }
@@ -91,7 +105,7 @@ struct LogSumExp {
       Lane pivot = before;
       if (!std::isfinite(pivot)) pivot = largest_of(row, first, std::min(end, first + sample));
       Lane sum = std::isfinite(pivot) ? exp_sum(row, first, end, pivot) : Order::highest;
-      if (!(sum <= static_cast<Lane>(block))) {
+      if (!(sum <= most_sum)) {
         const Lane largest = largest_of(row, first, end);
         if (largest == Order::identity) continue;  // nothing counts, or only -inf
         pivot = Order::is_beyond(largest, before) ? largest : before;
@@ -118,27 +132,54 @@ struct LogSumExp {
     for (std::int64_t i = 0; i < group_rows; ++i) absorb(state + i, n, rows + i);
   }
 
-  template <std::int64_t fixed_rows, class D, class Mask>
-  static HWY_INLINE void tile(D d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
-                              std::int64_t c) {
-    using Largest = Extreme<T, true>;
-    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
-    const auto before = load_narrow(d, state);
-    auto seen = Largest::start(d);
-    seen.a = before;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      Largest::add(d, seen, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
-    }
-    const auto found = Largest::settled(d, seen).a;
-    const auto is_far = hn::Gt(found, hn::Add(before, hn::Set(d, slack)));
-    const auto largest = hn::IfThenElse(hn::Or(is_far, hn::IsNaN(found)), found, before);
+  /// Relative to the pivots.
+  template <class D, class Mask>
+  static HWY_INLINE hn::Vec<D> sum_of_tile(D d, const Tile<T, Mask>& tile, std::int64_t c,
+                                           std::int64_t rows, hn::Vec<D> pivot) {
     auto sum = hn::Zero(d);
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto counts = lanes_that_count(d, tile.mask[r] + c);
-      const auto distance = hn::Sub(load(d, tile.x[r] + c), largest);
-      const auto term = exp_within(d, at_least(d, distance));
-      sum = hn::Add(sum, counts.select(d, term, hn::Zero(d)));
+      sum = hn::Add(sum, counts.select(d, term(d, load(d, tile.x[r] + c), pivot), hn::Zero(d)));
     }
+    return sum;
+  }
+  /// As in rows: relative to what came before, unless some are much larger.
+  template <std::int64_t fixed_rows, class D, class Mask>
+  static HWY_INLINE void tile(D d, double* state, std::int64_t n, const Tile<T, Mask>& tile,
+                              std::int64_t c) {
+    const std::int64_t rows = fixed_rows != 0 ? fixed_rows : tile.rows;
+    const auto before = load_narrow(d, state);
+    const auto sum = sum_of_tile(d, tile, c, rows, before);
+    const auto is_near = hn::Le(sum, hn::Set(d, most_sum));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+      return tile_of_larger(d, state, n, tile, c, sum, is_near);
+    }
+    if constexpr (sizeof(Lane) == 8) {
+      hn::StoreU(hn::Add(hn::LoadU(d, state + n), sum), d, state + n);
+    } else {
+      const hn::ScalableTag<double> dw;
+      HWY_ALIGN double sums[lanes<D>];
+      store_wide(d, sum, sums);
+      for (std::int64_t i = 0; i < lanes<D>; i += lanes<decltype(dw)>) {
+        hn::StoreU(hn::Add(hn::LoadU(dw, state + n + i), hn::Load(dw, sums + i)), dw,
+                   state + n + i);
+      }
+    }
+  }
+  /// Where the sum is not near, it is taken anew, relative to the largest of the tile.
+  template <class D, class Mask>
+  static HWY_NOINLINE void tile_of_larger(D d, double* state, std::int64_t n,
+                                          const Tile<T, Mask>& tile, std::int64_t c, hn::Vec<D> sum,
+                                          hn::Mask<D> is_near) {
+    using Largest = Extreme<T, true>;
+    const auto before = load_narrow(d, state);
+    auto seen = Largest::start(d);
+    seen.a = before;
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      Largest::add(d, seen, load(d, tile.x[r] + c), lanes_that_count(d, tile.mask[r] + c));
+    }
+    const auto largest = hn::IfThenElse(is_near, before, Largest::settled(d, seen).a);
+    sum = hn::IfThenElse(is_near, sum, sum_of_tile(d, tile, c, tile.rows, largest));
     HWY_ALIGN double sums[lanes<D>];
     HWY_ALIGN double tops[lanes<D>];
     store_wide(d, sum, sums);
@@ -155,7 +196,7 @@ struct LogSumExp {
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V shrunk(D d, V largest, V sum, V top) {
     if (hn::AllTrue(d, hn::Eq(largest, top))) return sum;
-    const auto least = hn::Set(d, LogSumExp<double>::least_exponent);
+    const auto least = hn::Set(d, -LogSumExp<double>::most_exponent);
     return hn::Mul(sum, exp_within(d, hn::Max(hn::Sub(largest, top), least)));
   }
   /// The states of these terms. The sum is not looked at where the largest is infinite or NaN.
