@@ -16,7 +16,8 @@ std::size_t line_scratch(std::int64_t cols) {
 }
 
 std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std::int64_t item) {
-  return line_scratch(cols) + static_cast<std::size_t>((rows + 2) * (cols + widest) * item);
+  return line_scratch(cols) +
+         static_cast<std::size_t>((rows + column_pieces(rows) + 5) * (cols + widest) * item);
 }
 
 const LineKernel& softmax_kernel(SoftmaxOp op, DType type) {

@@ -52,6 +52,11 @@ struct LineKernel {
 
 /// Bytes of scratch for blocks of so many columns.
 LOUP_EXPORT std::size_t line_scratch(std::int64_t cols);
+/// Exponentials of whole columns are computed in pieces of so many rows.
+inline constexpr std::int64_t column_piece = 128;
+constexpr std::int64_t column_pieces(std::int64_t rows) {
+  return (rows + column_piece - 1) / column_piece;
+}
 /// The same for whole columns of `rows` elements of `item` bytes.
 LOUP_EXPORT std::size_t column_scratch(std::int64_t rows, std::int64_t cols, std::int64_t item);
 

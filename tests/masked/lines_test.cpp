@@ -1,6 +1,8 @@
 #include "loup/masked/lines.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -190,6 +192,64 @@ TEST(MaskedSoftmax, OfManyColumnsHasTheBitsOfFew) {
         const auto part = [&](const Tensor& t) { return ops::narrow(t, 1, first, few); };
         EXPECT_EQ(bits_of(part(whole)), bits_of((*op)(part(x), 0, {.mask = part(mask)})))
             << op->name << " of columns from " << first;
+      }
+    }
+  });
+}
+
+/// The softmax of a column, in double.
+std::vector<double> softmax_of_column(const Tensor& x, const Tensor& mask, std::int64_t c) {
+  const std::int64_t rows = x.shape()[0];
+  double top = -inf;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (mask.at<bool>({r, c})) top = std::max(top, x.at<double>({r, c}));
+  }
+  std::vector<double> result(static_cast<std::size_t>(rows), 0);
+  double sum = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (!mask.at<bool>({r, c}) || top == -inf) continue;
+    double& share = result[static_cast<std::size_t>(r)];
+    share = std::exp(x.at<double>({r, c}) - top);
+    sum += share;
+  }
+  for (double& share : result) share = sum == 0 ? 0 : share / sum;
+  return result;
+}
+
+// Exponentials are computed in pieces, beside the largest element so far.
+TEST(MaskedSoftmax, OfColumnsWhoseElementsRiseOrFallAgreesWithAReference) {
+  constexpr std::int64_t rows = 1003;
+  constexpr std::int64_t cols = 37;
+  Random random;
+  const Tensor mask = test::random_mask(random, {rows, cols});
+  const Tensor x = empty({rows, cols}, DType::f32);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const double slope = static_cast<double>(c % 5 - 2) / 10;  // up to 200 from end to end
+      x.set({r, c}, 6 * random.fraction() + slope * static_cast<double>(r));
+    }
+    if (r < 700) mask.set({r, 4}, false);
+    if (r < 700) x.set({r, 9}, -inf);
+  }
+  test::poison(x, mask, random);
+  test::for_each_target([&] {
+    const Tensor shares = softmax(x, 0, {.mask = mask});
+    const Tensor logarithms = log_softmax(x, 0, {.mask = mask});
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const std::vector<double> wanted = softmax_of_column(x, mask, c);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const double share = wanted[static_cast<std::size_t>(r)];
+        const double logarithm = std::log(share);
+        SCOPED_TRACE(testing::Message() << "row " << r << ", column " << c);
+        if (share == 0) {
+          ASSERT_EQ(shares.at<double>({r, c}), 0);
+          ASSERT_EQ(logarithms.at<double>({r, c}), -inf);
+        } else {
+          // Distances from the largest element are rounded to floats, logarithms once more.
+          const double allowed = 1.5e-7 * (4 - logarithm);
+          ASSERT_NEAR(shares.at<double>({r, c}), share, allowed * share + 3e-45);
+          ASSERT_NEAR(logarithms.at<double>({r, c}), logarithm, allowed);
+        }
       }
     }
   });
