@@ -9,6 +9,7 @@
 #include "loup/masked/ops.h"
 #include "loup/ops/views.h"
 #include "loup/tensor/create.h"
+#include "tests/support/numbers.h"
 #include "tests/support/settings.h"
 #include "tests/support/tensors.h"
 
@@ -47,6 +48,30 @@ TEST(MaskedArgmin, OfSeveralNaNIsTheFirstThatCounts) {
       for (const std::int64_t i : {70, 646, 1158, 1926}) x.set({i}, std::nan(""));
       EXPECT_EQ(argmin(x, 0, {.mask = mask_from(100)}).item<std::int64_t>(), 646);
       EXPECT_EQ(argmax(x, 0, {.mask = mask_from(700)}).item<std::int64_t>(), 1158);
+    }
+  });
+}
+
+TEST(MaskedLogsumexp, OfColumnsWithoutFiniteElementsIsDefined) {
+  constexpr std::int64_t rows = 100;
+  const Tensor x = empty({rows, 20}, DType::f32);
+  const Tensor mask = ones(x.shape(), DType::boolean);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < 20; ++c) x.set({r, c}, c % 4 == 0 ? -test::inf : 1.0);
+    for (std::int64_t c = 1; c < 20; c += 4) mask.set({r, c}, false);
+  }
+  for (std::int64_t c = 2; c < 20; c += 4) {
+    x.set({50 + c, c}, test::inf);
+    x.set({70 + c, c}, test::inf);
+    x.set({60 + c, c + 1}, test::nan);
+  }
+  for_each_target([&] {
+    const Tensor result = logsumexp(x, 0, {.mask = mask});
+    for (std::int64_t c = 0; c < 20; c += 4) {
+      EXPECT_EQ(result.at<float>({c}), -test::inf) << "only -inf";
+      EXPECT_EQ(result.at<float>({c + 1}), -test::inf) << "nothing";
+      EXPECT_EQ(result.at<float>({c + 2}), test::inf) << "inf";
+      EXPECT_TRUE(std::isnan(result.at<float>({c + 3}))) << "NaN";
     }
   });
 }
