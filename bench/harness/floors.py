@@ -51,6 +51,7 @@ LABELS = {
 }
 
 _SMALL = Floor(masked=100, where=6, micros=0.6)
+_SMALL_WITHOUT_WHERE = replace(_SMALL, where=None)  # NumPy's function has no where=
 _HALF = Floor(pace=1.15)
 _DTYPES = {"row_f64": _HALF, "row_f16": _HALF, "row_bf16": _HALF}
 _COLUMN = Floor(masked=15, tuned=8, best=6, limit=60)
@@ -64,8 +65,8 @@ def _streaming(limit: float) -> dict[str, Floor]:
     return {"row": row, "all": row, "cache": Floor(masked=15, best=3.5), **_COMMON}
 
 
-def _rows(row: Floor) -> dict[str, Floor]:
-    return {"row": row, **_COMMON}
+def _rows(row: Floor, small: Floor = _SMALL) -> dict[str, Floor]:
+    return {"row": row, **_COMMON, "small": small}
 
 
 _ARG = Floor(masked=20, best=3, limit=65)
@@ -95,9 +96,13 @@ MASKED: dict[str, dict[str, Floor]] = {
     "prod": _streaming(70),
     "amax": {**_streaming(80), "pool": _POOL_AMAX},
     "amin": {**_streaming(80), "pool": _POOL_AMAX},
-    "norm": {**_streaming(80), "all": Floor(masked=10, best=3.5, limit=80)},
-    "argmax": _rows(_ARG),
-    "argmin": _rows(_ARG),
+    "norm": {
+        **_streaming(80),
+        "all": Floor(masked=10, best=3.5, limit=80),
+        "small": _SMALL_WITHOUT_WHERE,
+    },
+    "argmax": _rows(_ARG, _SMALL_WITHOUT_WHERE),
+    "argmin": _rows(_ARG, _SMALL_WITHOUT_WHERE),
     "var": _rows(_VAR),
     "std": _rows(_VAR),
     "median": {
@@ -108,7 +113,7 @@ MASKED: dict[str, dict[str, Floor]] = {
         # np.median has no where=: np.nanmedian stands in.
         "small": Floor(masked=100, numpy=6, micros=0.6),
     },
-    "logsumexp": _rows(Floor(masked=18, best=8, limit=45)),
+    "logsumexp": _rows(Floor(masked=18, best=8, limit=45), _SMALL_WITHOUT_WHERE),
     "softmax": {
         **_SOFTMAX,
         "scores": Floor(masked=6, tuned=2.2, best=3, limit=38),
