@@ -1,23 +1,22 @@
 #include "loup/ops/lines.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "loup/base/parallel.h"
-#include "loup/kernels/copy.h"
 #include "loup/memory/scratch.h"
 
 namespace loup::ops {
 
 namespace {
 
-using kernels::Block;
 using kernels::LineBlock;
 using kernels::LineKernel;
 using kernels::LineState;
 using memory::Scratch;
 
+/// Shorter lines are turned: as rows they would cost more than their elements do.
+constexpr std::int64_t least_row = 32;
 /// A line up to this long is computed from one reading: it stays in the caches.
 constexpr std::int64_t resident_line = 65536;
 /// Columns that are computed from one reading have so many bytes in scratch, at most: those that
@@ -35,8 +34,6 @@ constexpr std::int64_t piece_rows = 64;
 constexpr std::int64_t measured_part = 65536;
 constexpr std::int64_t piece_length = 8192;
 constexpr std::int64_t line_task_elements = 64 * 1024;
-
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// One run of a kernel over all lines.
 class LineRun {
@@ -134,9 +131,9 @@ class LineRun {
     Buffers(const LineRun& run, std::int64_t rows, std::int64_t cols)
         : Buffers(run, rows, cols, kernels::line_scratch(cols)) {}
     Buffers(const LineRun& run, std::int64_t rows, std::int64_t cols, std::size_t scratch_bytes)
-        : packed_bytes(aligned(run.reader_.scratch_bytes(rows * cols))),
+        : packed_bytes(aligned_bytes(run.reader_.scratch_bytes(rows * cols))),
           out_bytes(run.reader_.packs_out()
-                        ? aligned(static_cast<std::size_t>(rows * cols * run.item_))
+                        ? aligned_bytes(static_cast<std::size_t>(rows * cols * run.item_))
                         : 0),
           given_bytes(run.reader_.packs_given() ? out_bytes : 0),
           memory(packed_bytes + out_bytes + given_bytes + scratch_bytes) {}
@@ -302,118 +299,17 @@ void LineRun::run_long() {
 
 }  // namespace
 
-LinePlan make_line_plan(const Layout& x, const Layout* mask, std::uint32_t dims,
-                        std::int64_t shortest) {
-  const Strides out = contiguous_strides(x.shape);
-  Axes<3> lines;
-  Axes<3> kept;
-  bool is_along = true;
-  for (int i = 0; i < x.shape.size(); ++i) {
-    if (x.shape[i] == 1) continue;
-    const bool is_line = (dims >> static_cast<unsigned>(i) & 1U) != 0;
-    (is_line ? lines : kept)
-        .push({x.shape[i], {x.strides[i], mask != nullptr ? mask->strides[i] : 0, out[i]}});
-    is_along = is_line;
-  }
-  lines.merge();
-  kept.merge();
-  if (lines.iterations() < shortest && kept.iterations() > 1) is_along = false;
-  LinePlan plan;
-  plan.is_along = is_along;
-  plan.rows = is_along ? kept.pop() : lines.pop();
-  plan.cols = is_along ? lines.pop() : kept.pop();
-  plan.outer = kept;
-  plan.outer_line = lines;
-  return plan;
-}
-
-LineReader::LineReader(const LinePlan& plan, const LineOperands& operands, DType type)
-    : plan_(plan),
-      x_(operands.x.raw_data()),
-      mask_(operands.mask != nullptr ? operands.mask->raw_data() : nullptr),
-      out_(operands.out.raw_data()),
-      given_(operands.given != nullptr ? operands.given->raw_data() : nullptr),
-      x_type_(operands.x.dtype()),
-      mask_type_(operands.mask != nullptr ? operands.mask->dtype() : DType::boolean),
-      out_type_(operands.out.dtype()),
-      cast_(operands.cast),
-      type_(type) {
-  const auto& row = plan.rows.step;
-  const auto& col = plan.cols.step;
-  packs_x_ = x_type_ != type || cast_ != type || (col[line_x] != 1 && plan.cols.size > 1);
-  packs_mask_ =
-      mask_ != nullptr && (item_bytes(mask_type_) != 1 ||
-                           (col[line_mask] != 0 && col[line_mask] != 1 && plan.cols.size > 1));
-  packs_out_ = out_type_ != type || (col[line_out] != 1 && plan.cols.size > 1);
-  is_turned_ =
-      plan.rows.size > 1 && ((packs_x_ && std::abs(row[line_x]) < std::abs(col[line_x])) ||
-                             (packs_mask_ && std::abs(row[line_mask]) < std::abs(col[line_mask])));
-}
-
-std::size_t LineReader::scratch_bytes(std::int64_t elements) const {
-  // What is packed, what it was on the way, and the mask: each starts a cache line of its own.
-  if (!packs()) return 0;
-  return static_cast<std::size_t>(elements) * (8 + 8 + 1) + 3 * 64;
-}
-
-Block LineReader::read(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
-                       std::byte* scratch) const {
-  const auto& row = plan_.rows.step;
-  const auto& col = plan_.cols.step;
-  const std::byte* x = x_ + at[line_x] * item_bytes(x_type_);
-  const std::byte* mask =
-      mask_ != nullptr ? mask_ + at[line_mask] * item_bytes(mask_type_) : nullptr;
-  Block b{x,
-          row[line_x],
-          reinterpret_cast<const std::uint8_t*>(mask),
-          row[line_mask],
-          col[line_mask],
-          rows,
-          cols};
-  const std::size_t part = aligned(static_cast<std::size_t>(rows * cols) * 8);
-  if (packs_x_) {
-    kernels::ConstPlane from{x, x_type_, row[line_x], col[line_x]};
-    if (cast_ != type_ && x_type_ != cast_) {
-      kernels::copy_plane({scratch + part, cast_, cols, 1}, from, rows, cols);
-      from = {scratch + part, cast_, cols, 1};
-    }
-    kernels::copy_plane({scratch, type_, cols, 1}, from, rows, cols);
-    b.x = scratch;
-    b.x_row = cols;
-  }
-  if (packs_mask_) {
-    std::byte* const bytes = scratch + 2 * part;
-    kernels::copy_plane({bytes, DType::boolean, cols, 1},
-                        {mask, mask_type_, row[line_mask], col[line_mask]}, rows, cols);
-    b.mask = reinterpret_cast<const std::uint8_t*>(bytes);
-    b.mask_row = cols;
-    b.mask_col = 1;
-  }
-  return b;
-}
-
-std::byte* LineReader::out_at(const Offsets<3>& at) const {
-  return out_ + at[line_out] * item_bytes(out_type_);
-}
-
-const std::byte* LineReader::read_given(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
-                                        std::byte* packed) const {
-  if (given_ == nullptr) return nullptr;
-  const std::byte* const from = given_ + at[line_out] * item_bytes(out_type_);
-  if (!packs_out()) return from;
-  kernels::copy_plane({packed, type_, cols, 1},
-                      {from, out_type_, out_row(), plan_.cols.step[line_out]}, rows, cols);
-  return packed;
-}
-
-void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t cols,
-                           const std::byte* packed) const {
-  kernels::copy_plane({out_at(at), out_type_, out_row(), plan_.cols.step[line_out]},
-                      {packed, type_, cols, 1}, rows, cols);
-}
-
-void run_lines(const LineKernel& kernel, const LinePlan& plan, const LineOperands& operands,
+void run_lines(const LineKernel& kernel, std::uint32_t dims, const LineOperands& operands,
                const double* parameters) {
+  if (const auto line = small_line(operands, dims, kernel.type)) {
+    const Scratch scratch(kernels::line_scratch(line->cols));
+    const void* const given = operands.given != nullptr ? operands.given->raw_data() : nullptr;
+    const LineBlock b{*line, operands.out.raw_data(), line->cols, false, scratch.data(), given};
+    kernel.rows(b, parameters);
+    return;
+  }
+  const Layout* const mask = operands.mask != nullptr ? &operands.mask->layout() : nullptr;
+  const LinePlan plan = make_line_plan(operands.x.layout(), mask, dims, least_row);
   LineRun(kernel, plan, operands, parameters)();
 }
 

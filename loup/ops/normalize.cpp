@@ -44,9 +44,7 @@ Tensor softmax_gradient(kernels::SoftmaxOp op, double sign, const SoftmaxRecord&
   Tensor out = empty(g.shape(), call.output.dtype());
   if (out.size() == 0) return out;
   const Tensor* const mask = call.mask ? &*call.mask : nullptr;
-  const LinePlan plan = make_line_plan(g.layout(), mask != nullptr ? &mask->layout() : nullptr,
-                                       bit_of(g, call.dim), least_row);
-  run_lines(kernels::softmax_gradient_kernel(op, compute_type(out.dtype())), plan,
+  run_lines(kernels::softmax_gradient_kernel(op, compute_type(out.dtype())), bit_of(g, call.dim),
             {g, mask, out.dtype(), out, &call.output}, &sign);
   return out;
 }
@@ -65,9 +63,7 @@ Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
   if (arguments.mask != nullptr) mask = mask_as(spec.name, x, *arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
-    const LinePlan plan =
-        make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bit_of(x, along), least_row);
-    run_lines(kernels::softmax_kernel(spec.kernel, dtype), plan,
+    run_lines(kernels::softmax_kernel(spec.kernel, dtype), bit_of(x, along),
               {x, mask ? &*mask : nullptr, dtype, out}, &spec.sign);
   }
   if (!autograd::is_recorded(x)) return out;
@@ -139,10 +135,8 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
   if (arguments.mask != nullptr) mask = mask_as("normalize", x, *arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
-    const LinePlan plan =
-        make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, bits, least_row);
     const double parameters[] = {ord, arguments.eps};
-    run_lines(kernels::normalize_kernel(ord, dtype), plan, {x, mask ? &*mask : nullptr, dtype, out},
+    run_lines(kernels::normalize_kernel(ord, dtype), bits, {x, mask ? &*mask : nullptr, dtype, out},
               parameters);
   }
   if (!autograd::is_recorded(x)) return out;

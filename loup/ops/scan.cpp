@@ -143,13 +143,9 @@ class ScanRun {
     const auto& along = plan_.is_along ? plan_.cols.step : plan_.rows.step;
     const auto& beside = plan_.is_along ? plan_.rows.step : plan_.cols.step;
 
-    const auto aligned = [](std::int64_t bytes) {
-      return static_cast<std::size_t>((bytes + 63) / 64 * 64);
-    };
-    const std::size_t packed =
-        aligned(static_cast<std::int64_t>(reader_.scratch_bytes(lines * most)));
-    const std::size_t results =
-        reader_.packs_out() ? aligned(lines * most * item_bytes(kernel_.type)) : 0;
+    const std::size_t packed = aligned_bytes(reader_.scratch_bytes(lines * most));
+    const auto written = static_cast<std::size_t>(lines * most * item_bytes(kernel_.type));
+    const std::size_t results = reader_.packs_out() ? aligned_bytes(written) : 0;
     const Scratch memory(packed + results +
                          (plan_.is_along && streams_ ? kernels::line_scratch(most) : 0));
     for (std::int64_t i = 0; i < pieces; ++i) {
@@ -177,6 +173,19 @@ class ScanRun {
   std::int64_t lines_, length_;  // of a block
   std::int64_t parts_, blocks_;
 };
+
+void run_scan(const ScanKernel& kernel, std::uint32_t dims, const LineOperands& operands,
+              bool reversed) {
+  if (const auto line = small_line(operands, dims, kernel.type)) {
+    Carry carry = kernel.identity;
+    kernel.rows({*line, operands.out.raw_data(), line->cols, false, nullptr}, nullptr, &carry,
+                reversed);
+    return;
+  }
+  const Layout* const mask = operands.mask != nullptr ? &operands.mask->layout() : nullptr;
+  const LinePlan plan = make_line_plan(operands.x.layout(), mask, dims, shortest_row(kernel));
+  ScanRun(kernel, plan, operands, reversed)();
+}
 
 /// The gradient of running products as a product of two: of what comes before an element, and of
 /// s[i] = g[i] + x[i + 1] s[i + 1]. Nothing is divided by, so its own gradients are right beside
@@ -217,10 +226,7 @@ Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineA
   if (out.size() != 0) {
     const std::uint32_t dims = x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(along);
     const ScanKernel& kernel = kernels::scan_kernel(spec.kernel, dtype);
-    const LinePlan plan =
-        make_line_plan(x.layout(), mask ? &mask->layout() : nullptr, dims, shortest_row(kernel));
-    const LineOperands operands{x, mask ? &*mask : nullptr, dtype, out};
-    ScanRun(kernel, plan, operands, reversed)();
+    run_scan(kernel, dims, {x, mask ? &*mask : nullptr, dtype, out}, reversed);
   }
   if (!autograd::is_recorded(x) || !is_floating(dtype)) return out;
   std::vector<SavedTensor> saved;
