@@ -113,17 +113,17 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
   if (second != nullptr) *second = empty(shape, second_type);
   const std::int64_t outputs = element_count(shape);
   if (outputs == 0) return;
+  const ReduceTask task{call.spec.kernel, x, cast, call.mask, call.parameter, call.weight};
+  const bool is_second = first == nullptr;
+  if (outputs == 1 && !is_empty && (is_second || second == nullptr) &&
+      reduce_row(task, call.mask_layout, is_second ? *second : *first, is_second)) {
+    return;
+  }
   const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
   const bool is_weighted = call.weight != nullptr;
   if (is_empty) {
     if (first != nullptr) write_identity(reducer, cast, *first, false, call.parameter);
     if (second != nullptr) write_identity(reducer, cast, *second, !is_weighted, call.parameter);
-    return;
-  }
-  const ReduceTask task{call.spec.kernel, x, cast, call.mask, call.parameter, call.weight};
-  const bool is_second = first == nullptr;
-  if (outputs == 1 && (is_second || second == nullptr) &&
-      reduce_row(task, call.mask_layout, is_second ? *second : *first, is_second)) {
     return;
   }
   Strides out_strides = Dims::filled(x.ndim(), 0);
@@ -200,8 +200,9 @@ DType result_type(const ReduceSpec& spec, DType input) {
 Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
               const ReduceArguments& arguments) {
   if (spec.types == ReduceTypes::counted) {
-    const Tensor counts = count(spec.name, x, dims, arguments);
-    return arguments.dtype ? to(counts, *arguments.dtype) : counts;
+    Tensor counts = count(spec.name, x, dims, arguments);
+    if (!arguments.dtype) return counts;
+    return to(counts, *arguments.dtype);
   }
   const ReduceCall call = checked_call(spec, x, dims, arguments);
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
@@ -211,7 +212,8 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
   if (spec.backward != nullptr && autograd::is_recorded(x) && is_floating(types.out)) {
     record(call, types.cast, out);
   }
-  return arguments.dtype ? to(out, *arguments.dtype) : out;
+  if (!arguments.dtype) return out;
+  return to(out, *arguments.dtype);
 }
 
 std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
