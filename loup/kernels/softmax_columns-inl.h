@@ -217,14 +217,15 @@ struct SoftmaxColumns {
     std::fill_n(columns.sums, columns.count, 0.0);
     with_mask(strip.in, [&](auto rows) HWY_ATTR {
       const std::int64_t count = strip.in.rows;
-      for (std::int64_t first = 0; first < count + column_piece; first += column_piece) {
-        for (std::int64_t r = first; r < first + column_piece; ++r) {
+      const std::int64_t piece = std::min(count, column_piece);
+      for (std::int64_t first = 0; first < count + piece; first += piece) {
+        for (std::int64_t r = first; r < first + piece; ++r) {
           if (r < count) {
             before(r);
             gather_row_of(strip, r, rows, kept, map);
           }
-          const std::int64_t gathered = r - column_piece;
-          if (gathered >= 0 && gathered < count) add_exps(gathered, count, columns, kept);
+          const std::int64_t gathered = r - piece;
+          if (gathered >= 0 && gathered < count) add_exps(strip, gathered, columns, kept);
         }
         if (first < count) begin_exps(first, columns, kept);
       }
@@ -266,16 +267,16 @@ struct SoftmaxColumns {
   }
 
   /// Adds up the exponentials of row r, which replace the elements unless these are needed for
-  /// logarithms. `count` is that of rows.
-  static HWY_INLINE void add_exps(std::int64_t r, std::int64_t count, const Columns<T>& columns,
+  /// logarithms.
+  static HWY_INLINE void add_exps(const LineBlock& strip, std::int64_t r, const Columns<T>& columns,
                                   const Kept& kept) {
     const D d;
     constexpr std::int64_t tile = 16;
     static_assert(column_piece % tile == 0);
     const bool is_first = r % tile == 0;
-    const bool is_last = r % tile == tile - 1 || r == count - 1;
+    const bool is_last = r % tile == tile - 1 || r == strip.in.rows - 1;
     T* const row = kept.row(r);
-    for (std::int64_t c = 0; c < columns.count; c += N) {
+    for (std::int64_t c = 0; c < strip.in.cols; c += N) {
       const auto e = share_of(d, hn::Sub(hn::Load(d, row + c), hn::Load(d, kept.pivots + c)));
       if constexpr (!is_log) hn::Store(e, d, row + c);
       const auto sum = is_first ? e : hn::Add(hn::Load(d, kept.tile_sums + c), e);
