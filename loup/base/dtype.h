@@ -20,9 +20,12 @@ inline constexpr int dtype_count = 10;
 /// What kernels compute with: every DType is widened to one of these.
 enum class ComputeType : std::uint8_t { i32, i64, f32, f64 };
 
+namespace detail {
+// Not inside of the function, which would write all of it to the stack in every call.
+inline constexpr std::int64_t bytes_of_dtypes[dtype_count] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+}  // namespace detail
 constexpr std::int64_t item_bytes(DType dtype) {
-  constexpr std::int64_t bytes[dtype_count] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
-  return bytes[static_cast<std::size_t>(dtype)];
+  return detail::bytes_of_dtypes[static_cast<std::size_t>(dtype)];
 }
 
 constexpr bool is_floating(DType dtype) { return dtype >= DType::f16; }

@@ -65,40 +65,51 @@ std::size_t size_class(std::size_t bytes) {
   return bytes <= alignment ? 0 : static_cast<std::size_t>(std::bit_width((bytes - 1) / alignment));
 }
 
+/// Of one thread. Zeros to begin with, so that nothing has to be made before it is looked at.
 struct SmallBlocks {
   struct Stack {
     std::array<void*, kept_per_class> blocks;
-    std::size_t size = 0;
+    std::size_t size;
   };
   std::array<Stack, class_count> stacks;
+  // Whether it is emptied when the thread ends. Before it has blocks it is not; nor after that:
+  // tensors may outlive the thread's own objects, as static ones are destroyed after them.
+  bool keeps, is_gone;
+};
+constinit thread_local SmallBlocks small_blocks{};
 
-  SmallBlocks() noexcept { alive = true; }
-  SmallBlocks(const SmallBlocks&) = delete;
-  SmallBlocks& operator=(const SmallBlocks&) = delete;
-  ~SmallBlocks() {
-    alive = false;
-    for (Stack& stack : stacks) {
+struct SmallBlocksKeeper {
+  SmallBlocksKeeper() noexcept { small_blocks.keeps = true; }
+  SmallBlocksKeeper(const SmallBlocksKeeper&) = delete;
+  SmallBlocksKeeper& operator=(const SmallBlocksKeeper&) = delete;
+  ~SmallBlocksKeeper() {
+    SmallBlocks& own = small_blocks;
+    own.keeps = false;
+    own.is_gone = true;
+    for (SmallBlocks::Stack& stack : own.stacks) {
       while (stack.size > 0) std::free(stack.blocks[--stack.size]);
     }
   }
-  // Tensors may outlive the thread's own objects: static ones are destroyed after them.
-  static thread_local bool alive;
 };
-thread_local bool SmallBlocks::alive = false;
-thread_local SmallBlocks small_blocks;
+
+/// Lets the thread keep blocks from now on, if it is not about to end.
+bool begin_to_keep() noexcept {
+  if (LOUP_POOL_KEEPS == 0 || small_blocks.is_gone) return false;
+  thread_local const SmallBlocksKeeper keeper;
+  return small_blocks.keeps;
+}
 
 void* allocate_small(std::size_t bytes) {
   const std::size_t c = size_class(bytes);
-  if (LOUP_POOL_KEEPS != 0) {
-    SmallBlocks::Stack& stack = small_blocks.stacks[c];
-    if (stack.size > 0) return stack.blocks[--stack.size];
-  }
+  SmallBlocks::Stack& stack = small_blocks.stacks[c];
+  if (stack.size > 0) return stack.blocks[--stack.size];
   return aligned_block(alignment, alignment << c);
 }
 
 void release_small(void* block, std::size_t bytes) noexcept {
-  if (LOUP_POOL_KEEPS != 0 && SmallBlocks::alive) {
-    SmallBlocks::Stack& stack = small_blocks.stacks[size_class(bytes)];
+  SmallBlocks& own = small_blocks;
+  if (own.keeps || begin_to_keep()) {
+    SmallBlocks::Stack& stack = own.stacks[size_class(bytes)];
     if (stack.size < kept_per_class) {
       stack.blocks[stack.size++] = block;
       return;

@@ -249,13 +249,12 @@ Tensor given_edges(const Tensor& edges, DType dtype) {
 
 BinCounts count_in_bins(const Tensor& x, const Bins& bins, const HistogramArguments& arguments) {
   const DType dtype = floating_type(x.dtype());
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask = mask_as("histogram", x, *arguments.mask);
+  const TensorRef mask = mask_as("histogram", x, arguments.mask);
   const Tensor* const weight = arguments.weight;
   if (weight != nullptr && weight->shape() != x.shape()) {
     throw ShapeError("histogram: expected weights of shape {}, got {}", x.shape(), weight->shape());
   }
-  const Loop loop(x, mask ? &*mask : nullptr, weight);
+  const Loop loop(x, mask.get(), weight);
   const auto* const given = std::get_if<Tensor>(&bins);
   if (given != nullptr && arguments.range) {
     throw ValueError("histogram: expected a range or edges of bins, got both");

@@ -10,8 +10,8 @@ using kernels::Block;
 
 namespace {
 
-/// Lines of more than this are worth a plan.
-constexpr std::int64_t unplanned_line = 4 * 1024;
+/// More elements than this are worth a plan.
+constexpr std::int64_t unplanned_row = 4 * 1024;
 
 }  // namespace
 
@@ -125,18 +125,10 @@ void LineReader::write_out(const Offsets<3>& at, std::int64_t rows, std::int64_t
                       {packed, type_, cols, 1}, rows, cols);
 }
 
-std::optional<Block> small_line(const LineOperands& operands, std::uint32_t dims, DType type) {
-  const auto& [x, mask, cast, out, given] = operands;
-  if (x.size() > unplanned_line || x.dtype() != type || cast != type || out.dtype() != type ||
-      !x.is_contiguous()) {
-    return std::nullopt;
-  }
+std::optional<Block> small_row(const Tensor& x, const Tensor* mask, DType type) {
+  if (x.size() > unplanned_row || x.dtype() != type || !x.is_contiguous()) return std::nullopt;
   if (mask != nullptr && (item_bytes(mask->dtype()) != 1 || !mask->is_contiguous())) {
     return std::nullopt;
-  }
-  for (int i = 0; i < x.ndim(); ++i) {
-    const bool is_kept = (dims >> static_cast<unsigned>(i) & 1U) == 0;
-    if (is_kept && x.shape()[i] != 1) return std::nullopt;
   }
   return Block{
       .x = x.raw_data(),
@@ -146,6 +138,16 @@ std::optional<Block> small_line(const LineOperands& operands, std::uint32_t dims
       .mask_col = 1,
       .rows = 1,
       .cols = x.size()};
+}
+
+std::optional<Block> small_line(const LineOperands& operands, std::uint32_t dims, DType type) {
+  const auto& [x, mask, cast, out, given] = operands;
+  if (cast != type || out.dtype() != type) return std::nullopt;
+  for (int i = 0; i < x.ndim(); ++i) {
+    const bool is_kept = (dims >> static_cast<unsigned>(i) & 1U) == 0;
+    if (is_kept && x.shape()[i] != 1) return std::nullopt;
+  }
+  return small_row(x, mask, type);
 }
 
 }  // namespace loup::ops

@@ -78,9 +78,11 @@ class LOUP_EXPORT LineReader {
   bool packs_x_, packs_mask_, packs_out_, is_turned_;
 };
 
-/// All of x as the only row of a block, where that is one small line along `dims` (as bits) whose
-/// elements a kernel of `type` reads and writes where they lie; it needs no plan, which would take
-/// longer than the kernel does.
+/// All of x as the only row of a block, where it is small and a kernel of `type` reads elements and
+/// mask (of the shape of x, or null) where they lie: a plan would take longer than the kernel does.
+std::optional<kernels::Block> small_row(const Tensor& x, const Tensor* mask, DType type);
+/// The same for operands of which all are one line along `dims` (as bits), and are written where
+/// they belong.
 std::optional<kernels::Block> small_line(const LineOperands& operands, std::uint32_t dims,
                                          DType type);
 

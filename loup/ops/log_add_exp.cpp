@@ -28,11 +28,7 @@ void check_summand(const char* operation, const Tensor& x) {
   }
 }
 
-using MaskPair = std::array<std::optional<Tensor>, 2>;
-
-std::optional<Tensor> seen_mask(const char* operation, const Tensor& x, const Tensor* mask) {
-  return mask != nullptr ? std::optional(mask_as(operation, x, *mask)) : std::nullopt;
-}
+using MaskPair = std::array<TensorRef, 2>;
 
 Tensor broadcast_view(const char* operation, const Tensor& x, const Shape& shape) {
   return x.with_layout(broadcast(operation, "operands", x.layout(), shape));
@@ -72,7 +68,7 @@ Tensor log_add_exp_of(const char* operation, const Tensor& a, const Tensor* a_ma
                       const Tensor* b_mask, std::optional<DType> asked) {
   check_summand(operation, a);
   check_summand(operation, b);
-  const MaskPair masks{seen_mask(operation, a, a_mask), seen_mask(operation, b, b_mask)};
+  const MaskPair masks{mask_as(operation, a, a_mask), mask_as(operation, b, b_mask)};
   const DType dtype = logaddexp.compute_dtype(a, b);
   const bool is_recorded = autograd::is_recorded(a) || autograd::is_recorded(b);
   // What half types give is rounded to them first.
@@ -88,8 +84,8 @@ Tensor log_add_exp_of(const char* operation, const Tensor& a, const Tensor* a_ma
                          shape, out.array(), arrays);
   } else {
     const Tensor all = ones({}, DType::boolean);
-    const std::array arrays{array_of(a), array_of(b), array_of(masks[0].value_or(all)),
-                            array_of(masks[1].value_or(all))};
+    const std::array arrays{array_of(a), array_of(b), array_of(masks[0] ? *masks[0] : all),
+                            array_of(masks[1] ? *masks[1] : all)};
     kernels::elementwise(kernels::present_logaddexp(compute_type(dtype)), shape, out.array(),
                          arrays);
   }

@@ -59,19 +59,18 @@ Tensor softmax_lines(const SoftmaxSpec& spec, const Tensor& x, std::int64_t dim,
                      const LineArguments& arguments) {
   const int along = normalize_dim(spec.name, dim, x.ndim());
   const DType dtype = floating_result(spec.name, x, arguments.dtype);
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask = mask_as(spec.name, x, *arguments.mask);
+  const TensorRef mask = mask_as(spec.name, x, arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     run_lines(kernels::softmax_kernel(spec.kernel, dtype), bit_of(x, along),
-              {x, mask ? &*mask : nullptr, dtype, out}, &spec.sign);
+              {x, mask.get(), dtype, out}, &spec.sign);
   }
   if (!autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved;
   if (mask) saved.emplace_back(to(*mask, DType::boolean));
   autograd::record(
       spec.name, out, {x}, std::move(saved),
-      [backward = spec.backward, along, is_masked = mask.has_value(), from = x.dtype()](
+      [backward = spec.backward, along, is_masked = static_cast<bool>(mask), from = x.dtype()](
           const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
         const SoftmaxRecord call{along, is_masked ? std::optional(kept[0]) : std::nullopt,
                                  kept.output()};
@@ -131,12 +130,11 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
     throw DTypeError("normalize: expected a dtype that holds {}, got {}", x.dtype(), dtype);
   }
   if (std::isnan(ord)) throw ValueError("normalize: expected an order that is a number, got nan");
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask = mask_as("normalize", x, *arguments.mask);
+  const TensorRef mask = mask_as("normalize", x, arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     const double parameters[] = {ord, arguments.eps};
-    run_lines(kernels::normalize_kernel(ord, dtype), bits, {x, mask ? &*mask : nullptr, dtype, out},
+    run_lines(kernels::normalize_kernel(ord, dtype), bits, {x, mask.get(), dtype, out},
               parameters);
   }
   if (!autograd::is_recorded(x)) return out;
@@ -144,7 +142,7 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
   if (mask) saved.emplace_back(to(*mask, DType::boolean));
   autograd::record(
       "normalize", out, {x}, std::move(saved),
-      [ord, dims, eps = arguments.eps, is_masked = mask.has_value(), from = x.dtype(), dtype](
+      [ord, dims, eps = arguments.eps, is_masked = static_cast<bool>(mask), from = x.dtype(), dtype](
           const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
         const std::optional<Tensor> counts = is_masked ? std::optional(kept[1]) : std::nullopt;
         // In halves one overflow would make a whole line NaN.

@@ -6,6 +6,8 @@
 
 #include "loup/base/axes.h"
 #include "loup/kernels/nth.h"
+#include "loup/kernels/reduce.h"
+#include "loup/memory/scratch.h"
 #include "loup/tensor/tensor.h"
 
 // What order statistics have in common: the lines of a tensor along one dim, each as the keys of
@@ -64,5 +66,17 @@ class NthLines {
   std::int64_t width_;  // lines of a strip
   bool packs_x_, packs_mask_;
 };
+
+/// The same for the one line of `block`, which small_line() found.
+template <class Visit>
+void visit_small(const kernels::Block& block, DType dtype, const Visit& visit) {
+  const kernels::NthKernel& kernel = kernels::nth_kernel(dtype);
+  const auto room = static_cast<std::size_t>((block.cols + kernels::key_slack) * kernel.key_bytes);
+  const memory::Scratch keys(2 * room);
+  LineKeys line{kernel, keys.data(), keys.data() + room, 0, false};
+  line.count = kernel.collect(static_cast<const std::byte*>(block.x), block.mask, block.cols,
+                              keys.data(), line.has_nan);
+  visit(0, line);
+}
 
 }  // namespace loup::ops

@@ -16,10 +16,10 @@ using autograd::Gradient;
 using autograd::Saved;
 using autograd::SavedTensor;
 
-NthUse use_of(const Tensor& x, const std::optional<Tensor>& mask, int dim, const Tensor& values) {
+NthUse use_of(const Tensor& x, const Tensor* mask, int dim, const Tensor& values) {
   const autograd::RecordingScope scope(false);
   std::optional<Tensor> chooses;
-  if (mask) chooses = to(*mask, DType::boolean);
+  if (mask != nullptr) chooses = to(*mask, DType::boolean);
   const Tensor found =
       NthLines(x, chooses ? &*chooses : nullptr, dim, x.dtype()).find_first(values);
   const Tensor is_live = ge(found, 0);

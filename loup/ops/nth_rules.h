@@ -19,7 +19,7 @@ struct NthUse {
 
 /// The first elements of x that count and equal `values` of each line. `values` has the shape of x
 /// but for the dim, which has size 1, and x's dtype.
-NthUse use_of(const Tensor& x, const std::optional<Tensor>& mask, int dim, const Tensor& values);
+NthUse use_of(const Tensor& x, const Tensor* mask, int dim, const Tensor& values);
 
 /// Records that `result` is the sum of elements of `x` found by `uses`, each times its share. The
 /// gradient of all other elements is a structural zero. Without `keepdim` the dim is missing in the

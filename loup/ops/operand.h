@@ -2,14 +2,13 @@
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "loup/autograd/node.h"
 #include "loup/base/scalar.h"
 #include "loup/kernels/elementwise.h"
-#include "loup/tensor/tensor.h"
+#include "loup/tensor/tensor_ref.h"
 
 // What elementwise operators take, tensors and numbers, and how a kernel is run on them.
 
@@ -20,15 +19,15 @@ namespace loup::ops {
 /// it is made of unless that is moved into it, so it is for arguments.
 class LOUP_EXPORT Operand {
  public:
-  Operand(const Tensor& tensor) : tensor_(&tensor), number_(false) {}
-  Operand(Tensor&& tensor) : owned_(std::move(tensor)), tensor_(nullptr), number_(false) {}
-  Operand(Scalar number) : tensor_(nullptr), number_(number) {}
+  Operand(const Tensor& tensor) : tensor_(tensor), number_(false) {}
+  Operand(Tensor&& tensor) : tensor_(std::move(tensor)), number_(false) {}
+  Operand(Scalar number) : number_(number) {}
   template <class T>
     requires std::integral<T> || std::floating_point<T>
   Operand(T number) : Operand(Scalar(number)) {}
 
-  bool is_number() const { return tensor_ == nullptr && !owned_; }
-  const Tensor& tensor() const { return owned_ ? *owned_ : *tensor_; }
+  bool is_number() const { return !tensor_; }
+  const Tensor& tensor() const { return *tensor_; }
   Scalar number() const { return number_; }
   /// The dtype of the tensor, or bool, int64 or float32 for a number.
   DType dtype() const { return is_number() ? number_.natural_dtype() : tensor().dtype(); }
@@ -39,8 +38,7 @@ class LOUP_EXPORT Operand {
   bool is_recorded() const { return !is_number() && autograd::is_recorded(tensor()); }
 
  private:
-  std::optional<Tensor> owned_;
-  const Tensor* tensor_;
+  TensorRef tensor_;
   Scalar number_;
 };
 

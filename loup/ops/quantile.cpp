@@ -160,7 +160,7 @@ Dims dims_in_memory(const Tensor& x) {
 }
 
 /// Which elements row i of the results used, and how much of each: the lower ones, then the upper.
-std::array<NthUse, 2> uses_of(const Tensor& x, const std::optional<Tensor>& mask, int dim,
+std::array<NthUse, 2> uses_of(const Tensor& x, const Tensor* mask, int dim,
                               const Quantiles& found) {
   const autograd::RecordingScope scope(false);
   std::array<NthUse, 2> uses;
@@ -183,7 +183,7 @@ std::array<NthUse, 2> uses_of(const Tensor& x, const std::optional<Tensor>& mask
 
 /// Along one dim of a tensor that has some: a leading dim for q, the dim itself gone.
 Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
-                      const std::optional<Tensor>& mask, Interpolation interpolation, DType dtype) {
+                      const Tensor* mask, Interpolation interpolation, DType dtype) {
   const DType result = floating_type(dtype);
   const bool is_recorded = autograd::is_recorded(x);
   Shape shape = x.shape();
@@ -199,7 +199,7 @@ Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
   const Tensor elements = x.detach();
   const std::int64_t lines = x.size() / x.shape()[dim];
   const QuantileRun run(q, interpolation, dtype, lines, found, is_recorded);
-  NthLines(elements, mask ? &*mask : nullptr, dim, dtype)
+  NthLines(elements, mask, dim, dtype)
       .for_each([&](std::int64_t line, const LineKeys& keys) { run(line, keys); });
   if (!is_recorded) return found.values;
   const std::array<NthUse, 2> uses = uses_of(elements, mask, dim, found);
@@ -228,8 +228,7 @@ Tensor quantiles_along(const Tensor& x, std::span<const double> q, std::optional
   if (arguments.dtype && !is_floating(*arguments.dtype)) {
     throw ValueError("quantile: expected a floating dtype, got {}", *arguments.dtype);
   }
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask = mask_as("quantile", x, *arguments.mask);
+  TensorRef mask = mask_as("quantile", x, arguments.mask);
   const DType dtype = arguments.dtype.value_or(x.dtype());
   Tensor elements = autograd::is_recorded(x) ? to(x, dtype) : x;
   const bool is_whole = !dim || x.ndim() == 0;
@@ -242,7 +241,7 @@ Tensor quantiles_along(const Tensor& x, std::span<const double> q, std::optional
     throw IndexError("quantile: expected elements to choose from, got shape {}", x.shape());
   }
   Tensor result =
-      quantile_lines(elements, q, is_whole ? 0 : d, mask, arguments.interpolation, dtype);
+      quantile_lines(elements, q, is_whole ? 0 : d, mask.get(), arguments.interpolation, dtype);
   if (!arguments.keepdim) return result;
   if (!is_whole) return unsqueeze(result, d + 1);
   Shape shape = Dims::filled(x.ndim(), 1);

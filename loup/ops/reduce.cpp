@@ -20,8 +20,8 @@ namespace {
 using kernels::ReduceOp;
 using kernels::Reducer;
 
-/// How the input sees a mask: its layout, repeated to the input's shape.
-Layout checked_mask(const char* operation, const Tensor& x, const Tensor& mask) {
+/// Throws unless it is a kind of mask.
+void check_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   // Additive float masks (0 keeps, -inf drops) would silently mean the opposite.
   if (is_floating(mask.dtype())) {
     throw DTypeError(
@@ -32,7 +32,6 @@ Layout checked_mask(const char* operation, const Tensor& x, const Tensor& mask) 
     throw IndexError("{}: expected a mask of at most {} dims, got shape {}", operation, x.ndim(),
                      mask.shape());
   }
-  return broadcast(operation, "a mask", mask.layout(), x.shape());
 }
 
 /// What elements are converted to, and what the result is.
@@ -80,12 +79,26 @@ Types types_of(const ReduceSpec& spec, DType input, std::optional<DType> asked) 
   __builtin_unreachable();
 }
 
+/// The arguments of a call, checked.
 struct ReduceCall {
+  // (No aggregate: all of it would be cleared first.)
+  ReduceCall(const ReduceSpec& described, const Tensor& elements, const Dims& dims,
+             const ReduceArguments& arguments)
+      : spec(described),
+        x(elements),
+        reduced(dim_bits(spec.name, dims, x.ndim())),
+        mask(mask_as(spec.name, x, arguments.mask)),
+        keepdim(arguments.keepdim),
+        parameter(arguments.parameter) {
+    if (spec.takes_one_dim && dims.size() > 1) {
+      throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
+    }
+  }
+
   const ReduceSpec& spec;
   const Tensor& x;
   std::uint32_t reduced;
-  const Tensor* mask;
-  Layout mask_layout;
+  TensorRef mask;  // of the shape of x
   bool keepdim;
   double parameter;
   const Tensor* weight = nullptr;  // of the shape of x
@@ -113,10 +126,10 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
   if (second != nullptr) *second = empty(shape, second_type);
   const std::int64_t outputs = element_count(shape);
   if (outputs == 0) return;
-  const ReduceTask task{call.spec.kernel, x, cast, call.mask, call.parameter, call.weight};
+  const ReduceTask task{call.spec.kernel, x, cast, call.mask.get(), call.parameter, call.weight};
   const bool is_second = first == nullptr;
   if (outputs == 1 && !is_empty && (is_second || second == nullptr) &&
-      reduce_row(task, call.mask_layout, is_second ? *second : *first, is_second)) {
+      reduce_row(task, is_second ? *second : *first, is_second)) {
     return;
   }
   const Reducer& reducer = kernels::reducer(call.spec.kernel, compute_type(cast));
@@ -133,30 +146,14 @@ void run(const ReduceCall& call, DType cast, Tensor* first, DType first_type, Te
     out_strides[i] = step;
     step *= x.shape()[i];
   }
-  const bool has_mask = call.mask != nullptr;
   const bool asks_where =
       call.spec.kernel == ReduceOp::argmax || call.spec.kernel == ReduceOp::argmin;
   const ReducePlan plan =
-      make_plan(x.layout(), has_mask ? &call.mask_layout : nullptr, out_strides, call.reduced,
+      make_plan(x.layout(), call.mask ? &call.mask->layout() : nullptr, out_strides, call.reduced,
                 static_cast<std::int64_t>(reducer.state_bytes) * (is_weighted ? 2 : 1), asks_where,
                 is_weighted ? &call.weight->layout() : nullptr);
   run_reduction(plan, task, first, second,
-                (is_weighted ? 2 : 1) * x.bytes() + (has_mask ? x.size() : 0));
-}
-
-ReduceCall checked_call(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
-                        const ReduceArguments& arguments) {
-  if (spec.takes_one_dim && dims.size() > 1) {
-    throw ValueError("{}: expected at most one dim, got {}", spec.name, dims.size());
-  }
-  const Tensor* const mask = arguments.mask;
-  return {.spec = spec,
-          .x = x,
-          .reduced = dim_bits(spec.name, dims, x.ndim()),
-          .mask = mask,
-          .mask_layout = mask != nullptr ? checked_mask(spec.name, x, *mask) : Layout{},
-          .keepdim = arguments.keepdim,
-          .parameter = arguments.parameter};
+                (is_weighted ? 2 : 1) * x.bytes() + (call.mask ? x.size() : 0));
 }
 
 constexpr ReduceSpec weighted_sum_spec{.name = "weighted_mean",
@@ -167,13 +164,11 @@ constexpr ReduceSpec weighted_sum_spec{.name = "weighted_mean",
 void record(const ReduceCall& call, DType dtype, Tensor& out) {
   const ReduceSpec& spec = call.spec;
   std::vector<autograd::SavedTensor> saved;
-  if (call.mask != nullptr) {
-    saved.emplace_back(to(call.mask->with_layout(call.mask_layout), DType::boolean));
-  }
+  if (call.mask) saved.emplace_back(to(*call.mask, DType::boolean));
   if (spec.saves_input) saved.emplace_back(call.x);
   autograd::record(
       spec.name, out, {call.x}, std::move(saved),
-      [&spec, is_masked = call.mask != nullptr, shape = call.x.shape(), from = call.x.dtype(),
+      [&spec, is_masked = static_cast<bool>(call.mask), shape = call.x.shape(), from = call.x.dtype(),
        dtype, reduced = call.reduced, keepdim = call.keepdim,
        parameter = call.parameter](const autograd::Saved& kept, const autograd::Gradient& g) {
         ReduceRecord made{shape, from, reduced, keepdim, {}, {}, {}, parameter};
@@ -190,7 +185,15 @@ void record(const ReduceCall& call, DType dtype, Tensor& out) {
 }  // namespace
 
 Tensor mask_as(const char* operation, const Tensor& x, const Tensor& mask) {
-  return mask.with_layout(checked_mask(operation, x, mask));
+  check_mask(operation, x, mask);
+  return mask.with_layout(broadcast(operation, "a mask", mask.layout(), x.shape()));
+}
+
+TensorRef mask_as(const char* operation, const Tensor& x, const Tensor* mask) {
+  if (mask == nullptr) return {};
+  if (mask->shape() != x.shape()) return mask_as(operation, x, *mask);
+  check_mask(operation, x, *mask);
+  return *mask;
 }
 
 DType result_type(const ReduceSpec& spec, DType input) {
@@ -204,7 +207,7 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
     if (!arguments.dtype) return counts;
     return to(counts, *arguments.dtype);
   }
-  const ReduceCall call = checked_call(spec, x, dims, arguments);
+  const ReduceCall call(spec, x, dims, arguments);
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
   Tensor out;
   run(call, types.cast, spec.is_second ? nullptr : &out, types.out, spec.is_second ? &out : nullptr,
@@ -218,7 +221,7 @@ Tensor reduce(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
 
 std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, const Dims& dims,
                                       const ReduceArguments& arguments) {
-  const ReduceCall call = checked_call(spec, x, dims, arguments);
+  const ReduceCall call(spec, x, dims, arguments);
   const Types types = types_of(spec, x.dtype(), arguments.dtype);
   std::pair<Tensor, Tensor> out;
   run(call, types.cast, &out.first, types.out, &out.second, x.dtype());
@@ -227,7 +230,7 @@ std::pair<Tensor, Tensor> reduce_both(const ReduceSpec& spec, const Tensor& x, c
 
 std::pair<Tensor, Tensor> weighted_sums(const Tensor& x, const Tensor& weight, const Dims& dims,
                                         const ReduceArguments& arguments) {
-  ReduceCall call = checked_call(weighted_sum_spec, x, dims, arguments);
+  ReduceCall call(weighted_sum_spec, x, dims, arguments);
   const Tensor repeated =
       weight.with_layout(broadcast(call.spec.name, "weights", weight.layout(), x.shape()));
   call.weight = &repeated;

@@ -6,7 +6,7 @@
 
 #include "loup/kernels/reduce.h"
 #include "loup/ops/rules.h"
-#include "loup/tensor/tensor.h"
+#include "loup/tensor/tensor_ref.h"
 
 namespace loup::ops {
 
@@ -53,6 +53,8 @@ struct ReduceArguments {
 /// `mask` repeated to the shape of `x`. DTypeError for a float mask, IndexError when it has more
 /// dims than x, ShapeError when it does not broadcast.
 LOUP_EXPORT Tensor mask_as(const char* operation, const Tensor& x, const Tensor& mask);
+/// The same, which refers to `mask` where that has the shape of x; none for null.
+LOUP_EXPORT TensorRef mask_as(const char* operation, const Tensor& x, const Tensor* mask);
 
 /// Reduces `dims` of `x` (all when empty). Elements where the mask is false are not looked at; a
 /// slice without counted elements gives the reduction's identity.

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "loup/base/parallel.h"
 #include "loup/kernels/copy.h"
 #include "loup/kernels/elementwise.h"
 #include "loup/memory/scratch.h"
+#include "loup/ops/line_plan.h"
 #include "loup/ops/plan.h"
 
 namespace loup::ops {
@@ -31,9 +33,6 @@ constexpr std::int64_t packed_elements = 4 * 1024;
 /// The same where weights lie beside them. Products are made of rows at least this long one by one.
 constexpr std::int64_t weighted_elements = 2 * 1024;
 constexpr std::int64_t multiplied_row = 32;
-
-/// Rows of more than this are worth a plan.
-constexpr std::int64_t unplanned_elements = 4 * 1024;
 
 /// Where an operand starts. Its strides are in the plan.
 struct Elements {
@@ -358,31 +357,18 @@ void run_reduction(const ReducePlan& plan, const ReduceTask& task, const Tensor*
   ReduceRun(plan, task, first, second)(bytes);
 }
 
-bool reduce_row(const ReduceTask& task, const Layout& mask, const Tensor& out, bool is_second) {
-  const std::int64_t count = task.x.size();
-  const bool has_mask = task.mask != nullptr;
-  if (count > unplanned_elements || task.weight != nullptr || raises(task) ||
-      task.x.dtype() != task.cast || !task.x.is_contiguous() ||
-      (has_mask && (item_bytes(task.mask->dtype()) != 1 || !mask.is_contiguous()))) {
-    return false;
-  }
+bool reduce_row(const ReduceTask& task, const Tensor& out, bool is_second) {
+  if (task.weight != nullptr || raises(task)) return false;
+  std::optional<Block> row = small_row(task.x, task.mask, task.cast);
+  if (!row) return false;
   const Reducer* const reducer = kernels::find_reducer(task.op, task.cast);
   if (reducer == nullptr || out.dtype() != (is_second ? reducer->second : reducer->result)) {
     return false;
   }
+  row->index_col = 1;
   const Scratch state(reducer->state_bytes);
   reducer->init(state.data(), 1);
-  const auto* const counts =
-      has_mask ? reinterpret_cast<const std::uint8_t*>(task.mask->raw_data()) : nullptr;
-  reducer->along({state.data(), 1, 0}, false,
-                 {.x = task.x.raw_data(),
-                  .x_row = 0,
-                  .mask = counts,
-                  .mask_row = 0,
-                  .mask_col = 1,
-                  .rows = 1,
-                  .cols = count,
-                  .index_col = 1});
+  reducer->along({state.data(), 1, 0}, false, *row);
   (is_second ? reducer->finish_second : reducer->finish)(state.data(), out.raw_data(), 1,
                                                          task.parameter);
   return true;

@@ -25,7 +25,7 @@ void run_reduction(const ReducePlan& plan, const ReduceTask& task, const Tensor*
 
 /// The same without a plan, where all is reduced and one row of elements that the kernel can read
 /// where they lie is all there is; otherwise false. (Planning would take longer than reducing it.)
-bool reduce_row(const ReduceTask& task, const Layout& mask, const Tensor& out, bool is_second);
+bool reduce_row(const ReduceTask& task, const Tensor& out, bool is_second);
 
 /// Fills an output of which nothing is reduced: the reduction of no elements.
 void write_identity(const kernels::Reducer& reducer, DType cast, const Tensor& out, bool is_second,

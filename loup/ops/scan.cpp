@@ -220,13 +220,12 @@ Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineA
             bool reversed) {
   const int along = normalize_dim(spec.name, dim, x.ndim());
   const DType dtype = arguments.dtype.value_or(accumulated(x.dtype()));
-  std::optional<Tensor> mask;
-  if (arguments.mask != nullptr) mask = mask_as(spec.name, x, *arguments.mask);
+  const TensorRef mask = mask_as(spec.name, x, arguments.mask);
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     const std::uint32_t dims = x.ndim() == 0 ? 0 : 1U << static_cast<unsigned>(along);
     const ScanKernel& kernel = kernels::scan_kernel(spec.kernel, dtype);
-    run_scan(kernel, dims, {x, mask ? &*mask : nullptr, dtype, out}, reversed);
+    run_scan(kernel, dims, {x, mask.get(), dtype, out}, reversed);
   }
   if (!autograd::is_recorded(x) || !is_floating(dtype)) return out;
   std::vector<SavedTensor> saved;
@@ -234,7 +233,7 @@ Tensor scan(const ScanSpec& spec, const Tensor& x, std::int64_t dim, const LineA
   if (spec.saves_all) saved.emplace_back(x);
   autograd::record(
       spec.name, out, {x}, std::move(saved),
-      [&spec, along, reversed, is_masked = mask.has_value(), from = x.dtype(), dtype](
+      [&spec, along, reversed, is_masked = static_cast<bool>(mask), from = x.dtype(), dtype](
           const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
         ScanRecord call{along, reversed, {}, {}, {}};
         if (is_masked) call.mask = kept[0];

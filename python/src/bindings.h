@@ -71,17 +71,9 @@ enum class Precision : std::uint8_t { usual, whole };
 
 /// An argument seen as a tensor: a loup tensor itself, or one that shares or copies the elements of
 /// an array, an object with __dlpack__, a number or nested lists.
-class TensorArgument {
+class TensorArgument : public TensorRef {
  public:
   TensorArgument(const char* operation, nb::handle object, Precision precision = Precision::usual);
-  TensorArgument(const TensorArgument&) = delete;
-  TensorArgument& operator=(const TensorArgument&) = delete;
-  const Tensor& operator*() const { return *tensor_; }
-  const Tensor* operator->() const { return tensor_; }
-
- private:
-  const Tensor* tensor_;
-  std::optional<Tensor> converted_;
 };
 
 /// TypeError for a masked array of NumPy: its DLPack and item() know nothing of the mask.

@@ -186,13 +186,17 @@ MaskedTensor masked_from(const char* operation, nb::handle object) {
   return masked::all_valid(as_tensor(operation, object));
 }
 
-TensorArgument::TensorArgument(const char* operation, nb::handle object, Precision precision)
-    : tensor_(tensor_in(object)) {
-  if (tensor_ == nullptr) {
-    converted_ = convert_object(operation, object, precision);
-    tensor_ = &*converted_;
-  }
+namespace {
+
+TensorRef seen_as_tensor(const char* operation, nb::handle object, Precision precision) {
+  if (const Tensor* const tensor = tensor_in(object)) return *tensor;
+  return convert_object(operation, object, precision);
 }
+
+}  // namespace
+
+TensorArgument::TensorArgument(const char* operation, nb::handle object, Precision precision)
+    : TensorRef(seen_as_tensor(operation, object, precision)) {}
 
 Tensor as_tensor(const char* operation, nb::handle object) {
   return *TensorArgument(operation, object);

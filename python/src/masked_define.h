@@ -3,12 +3,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 
 #include "bindings.h"
 #include "define.h"
 #include "loup/masked/op.h"
+#include "loup/masked/poison.h"
 
 // How masked operators become Python functions and methods. Each family has its own source.
 
@@ -31,6 +33,30 @@ bool is_number(nb::handle object);
 double real_from(const char* operation, const char* argument, nb::handle object);
 /// None means absent.
 std::optional<Tensor> optional_tensor(const char* operation, nb::handle object);
+
+/// A mask that was given, or None.
+class MaskArgument : public TensorRef {
+ public:
+  MaskArgument(const char* operation, nb::handle object)
+      : TensorRef(object.is_none() ? TensorRef() : TensorArgument(operation, object)) {}
+  /// For options, which hold their mask.
+  std::optional<Tensor> copy() const { return *this ? std::optional(**this) : std::nullopt; }
+};
+
+/// Calls `of_masked(x)` with a MaskedTensor, `of_tensor(x)` with anything that becomes a tensor, of
+/// which `mask` says what counts.
+template <class OfMasked, class OfTensor>
+nb::object with_masked_input(const char* name, nb::handle input, const MaskArgument& mask,
+                             const OfMasked& of_masked, const OfTensor& of_tensor) {
+  return with_input(name, input, [&]<class X>(const X& x) {
+    if constexpr (std::is_same_v<X, MaskedTensor>) {
+      return of_masked(x);
+    } else {
+      return of_tensor(masked::Seen(name, x, mask.get()));
+    }
+  });
+}
+
 /// The mask of an operand that may be a MaskedTensor, ANDed with another one, which may be None.
 std::optional<Tensor> combined_mask(const char* operation, nb::handle operand, nb::handle mask);
 

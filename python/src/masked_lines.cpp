@@ -20,22 +20,28 @@ nb::handle required_dim(const char* operation, nb::handle dim, nb::handle axis) 
   return given;
 }
 
-masked::LineOptions line_options(const char* name, nb::handle dtype, nb::handle mask) {
-  return {.mask = optional_tensor(name, mask), .dtype = dtype_from(name, dtype)};
-}
-
-/// An operator along one dim.
-template <class Op>
-void define_line(const MaskedScopes& scopes, const Op& op) {
+/// An operator along one dim; `lines(op, x, dim, arguments)` computes it for a tensor, without
+/// copies of handles.
+template <class Op, class Lines>
+void define_line(const MaskedScopes& scopes, const Op& op, const Lines& lines) {
   define_everywhere(
       scopes, op,
       ", dim: int | None = None, *, dtype: object = None, mask: object = None, axis: int | None = "
       "None",
       "{0}",
-      [&op](nb::handle input, nb::handle dim, nb::handle dtype, nb::handle mask, nb::handle axis) {
+      [&op, lines](nb::handle input, nb::handle dim, nb::handle dtype, nb::handle mask,
+                   nb::handle axis) {
         const std::int64_t along = integer_from(op.name, required_dim(op.name, dim, axis));
-        const masked::LineOptions options = line_options(op.name, dtype, mask);
-        return with_input(op.name, input, [&](const auto& x) { return op(x, along, options); });
+        const std::optional<DType> type = dtype_from(op.name, dtype);
+        const MaskArgument given(op.name, mask);
+        return with_masked_input(
+            op.name, input, given,
+            [&](const MaskedTensor& x) {
+              return op(x, along, {.mask = given.copy(), .dtype = type});
+            },
+            [&](const Tensor& x) {
+              return lines(op, x, along, ops::LineArguments{.mask = given.get(), .dtype = type});
+            });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "dtype"_a.none() = nb::none(),
       "mask"_a.none() = nb::none(), "axis"_a.none() = absent());
@@ -74,9 +80,14 @@ nb::object call_log_add_exp(const masked::LogAddExp& op, nb::handle input, nb::h
 }  // namespace
 
 void define_masked(const MaskedScopes& scopes, const masked::Normalization& op) {
-  define_line(scopes, op);
+  define_line(scopes, op, ops::softmax_lines);
 }
-void define_masked(const MaskedScopes& scopes, const masked::Scan& op) { define_line(scopes, op); }
+void define_masked(const MaskedScopes& scopes, const masked::Scan& op) {
+  define_line(scopes, op, [](const auto& spec, const Tensor& x, std::int64_t dim,
+                             const ops::LineArguments& given) {
+    return ops::scan(spec, x, dim, given);
+  });
+}
 
 void define_masked(const MaskedScopes& scopes, const masked::NormDivision& op) {
   define_everywhere(
@@ -89,11 +100,18 @@ void define_masked(const MaskedScopes& scopes, const masked::NormDivision& op) {
             nb::handle mask, nb::handle axis) {
         const Dims dims = dims_from(op.name, required_dim(op.name, dim, axis));
         const double order = real_from(op.name, "ord", ord);
-        const masked::NormalizeOptions options{.eps = real_from(op.name, "eps", eps),
-                                               .mask = optional_tensor(op.name, mask),
-                                               .dtype = dtype_from(op.name, dtype)};
-        return with_input(op.name, input,
-                          [&](const auto& x) { return op(x, order, dims, options); });
+        const double least = real_from(op.name, "eps", eps);
+        const std::optional<DType> type = dtype_from(op.name, dtype);
+        const MaskArgument given(op.name, mask);
+        return with_masked_input(
+            op.name, input, given,
+            [&](const MaskedTensor& x) {
+              return op(x, order, dims, {.eps = least, .mask = given.copy(), .dtype = type});
+            },
+            [&](const Tensor& x) {
+              return ops::normalize_lines(x, order, dims,
+                                          {.eps = least, .mask = given.get(), .dtype = type});
+            });
       },
       "ord"_a.none(), "dim"_a.none() = absent(), nb::kw_only(), "eps"_a = 1e-12,
       "dtype"_a.none() = nb::none(), "mask"_a.none() = nb::none(), "axis"_a.none() = absent());

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "loup/base/error.h"
+#include "loup/ops/median.h"
 #include "masked_define.h"
 
 namespace loup::python {
@@ -72,10 +73,18 @@ void define_masked(const MaskedScopes& scopes, const masked::Median& op) {
             nb::handle axis, nb::handle keepdims) {
         const nb::handle given = either(op.name, "dim", dim, "axis", axis);
         const std::int64_t along = is_absent(given) ? -1 : integer_from(op.name, given);
-        const masked::MedianOptions options{.mask = optional_tensor(op.name, mask),
-                                            .keepdim = keepdim_from(op.name, keepdim, keepdims),
-                                            .dtype = dtype_from(op.name, dtype)};
-        return with_input(op.name, input, [&](const auto& x) { return op(x, along, options); });
+        const bool keeps = keepdim_from(op.name, keepdim, keepdims);
+        const std::optional<DType> type = dtype_from(op.name, dtype);
+        const MaskArgument counts(op.name, mask);
+        return with_masked_input(
+            op.name, input, counts,
+            [&](const MaskedTensor& x) {
+              return op(x, along, {.mask = counts.copy(), .keepdim = keeps, .dtype = type});
+            },
+            [&](const Tensor& x) {
+              return ops::median_along(
+                  x, along, {.mask = counts.get(), .keepdim = keeps, .dtype = type});
+            });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "keepdim"_a.none() = absent(),
       "dtype"_a.none() = nb::none(), "mask"_a.none() = nb::none(), "axis"_a.none() = absent(),

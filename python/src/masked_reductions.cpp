@@ -27,40 +27,22 @@ struct ReduceCall {
              nb::handle given, nb::handle axis, nb::handle keeps)
       : dims(reduced_dims(name, takes_one_dim, either(name, "dim", dim, "axis", axis))),
         keepdim(keepdim_from(name, keep, keeps)),
-        dtype(dtype_from(name, type)) {
-    if (!given.is_none()) mask.emplace(name, given);
-  }
+        dtype(dtype_from(name, type)),
+        mask(name, given) {}
 
-  /// The mask, or null.
-  const Tensor* counts() const { return mask ? &**mask : nullptr; }
-  std::optional<Tensor> mask_copy() const { return mask ? std::optional(**mask) : std::nullopt; }
   masked::ReduceOptions options() const {
-    return {.mask = mask_copy(), .keepdim = keepdim, .dtype = dtype};
+    return {.mask = mask.copy(), .keepdim = keepdim, .dtype = dtype};
   }
   /// The same without copies of handles.
   ops::ReduceArguments arguments(double parameter = 0) const {
-    return {.mask = counts(), .keepdim = keepdim, .dtype = dtype, .parameter = parameter};
+    return {.mask = mask.get(), .keepdim = keepdim, .dtype = dtype, .parameter = parameter};
   }
 
   Dims dims;
   bool keepdim;
   std::optional<DType> dtype;
-  std::optional<TensorArgument> mask;
+  MaskArgument mask;
 };
-
-/// Calls `masked(x)` with a MaskedTensor, `plain(x)` with anything that becomes a tensor, of which
-/// `mask` says what counts.
-template <class Masked, class Plain>
-nb::object call_reduction(const char* name, nb::handle input, const Tensor* mask,
-                          const Masked& reduce_masked, const Plain& plain) {
-  return with_input(name, input, [&]<class X>(const X& x) {
-    if constexpr (std::is_same_v<X, MaskedTensor>) {
-      return reduce_masked(x);
-    } else {
-      return plain(masked::Seen(name, x, mask));
-    }
-  });
-}
 
 constexpr const char* dim_signature = ", dim: int | collections.abc.Sequence[int] | None = None";
 constexpr const char* axis_signature =
@@ -85,8 +67,8 @@ void define_masked(const MaskedScopes& scopes, const masked::Reduction& op) {
       [&op](nb::handle input, nb::handle dim, nb::handle keepdim, nb::handle dtype, nb::handle mask,
             nb::handle axis, nb::handle keepdims) {
         const ReduceCall call(op.name, op.takes_one_dim, dim, keepdim, dtype, mask, axis, keepdims);
-        return call_reduction(
-            op.name, input, call.counts(),
+        return with_masked_input(
+            op.name, input, call.mask,
             [&](const MaskedTensor& x) { return op(x, call.dims, call.options()); },
             [&](const Tensor& x) { return ops::reduce(op, x, call.dims, call.arguments()); });
       },
@@ -106,12 +88,12 @@ void define_masked(const MaskedScopes& scopes, const masked::Deviation& op) {
             nb::handle keepdims) {
         const ReduceCall call(op.name, false, dim, keepdim, dtype, mask, axis, keepdims);
         const double corrects = correction_from(op.name, unbiased, correction);
-        return call_reduction(
-            op.name, input, call.counts(),
+        return with_masked_input(
+            op.name, input, call.mask,
             [&](const MaskedTensor& x) {
               return op(x, call.dims,
                         {.correction = corrects,
-                         .mask = call.mask_copy(),
+                         .mask = call.mask.copy(),
                          .keepdim = call.keepdim,
                          .dtype = call.dtype});
             },
@@ -134,8 +116,8 @@ void define_masked(const MaskedScopes& scopes, const masked::Norm& op) {
             nb::handle mask, nb::handle axis, nb::handle keepdims) {
         const ReduceCall call(op.name, false, dim, keepdim, dtype, mask, axis, keepdims);
         const double order = real_from(op.name, "ord", ord);
-        return call_reduction(
-            op.name, input, call.counts(),
+        return with_masked_input(
+            op.name, input, call.mask,
             [&](const MaskedTensor& x) { return op(x, order, call.dims, call.options()); },
             [&](const Tensor& x) { return ops::norm(x, order, call.dims, call.arguments()); });
       },
@@ -160,7 +142,7 @@ void define_masked(const MaskedScopes& scopes, const masked::PairReduction& op) 
           return with_input(op.name, input,
                             [&](const auto& x) { return whole(x, {}, call.options()); });
         }
-        const masked::PairOptions options{.mask = call.mask_copy(), .keepdim = call.keepdim};
+        const masked::PairOptions options{.mask = call.mask.copy(), .keepdim = call.keepdim};
         return with_input(
             op.name, input, [&](const auto& x) { return op(x, call.dims, options); },
             [&op](auto pair) -> nb::object {

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "loup/tensor/tensor.h"
+
+namespace loup {
+
+/// An argument: a tensor that somebody else holds, one of its own, or none. Copying a handle costs
+/// as much as reducing a short row, and so does making room for one by std::optional, which clears
+/// it.
+class TensorRef {
+ public:
+  TensorRef() : tensor_(nullptr) {}
+  TensorRef(const Tensor& tensor) : tensor_(&tensor) {}
+  TensorRef(Tensor&& tensor) : tensor_(std::construct_at(&own_, std::move(tensor))) {}
+  TensorRef(const TensorRef& other)
+      : tensor_(other.is_own() ? std::construct_at(&own_, other.own_) : other.tensor_) {}
+  TensorRef(TensorRef&& other) noexcept
+      : tensor_(other.is_own() ? std::construct_at(&own_, std::move(other.own_)) : other.tensor_) {}
+  TensorRef& operator=(TensorRef other) noexcept {
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+    return *this;
+  }
+  ~TensorRef() {
+    if (is_own()) std::destroy_at(&own_);
+  }
+
+  explicit operator bool() const { return tensor_ != nullptr; }
+  /// Null when there is none.
+  const Tensor* get() const { return tensor_; }
+  const Tensor& operator*() const { return *tensor_; }
+  const Tensor* operator->() const { return tensor_; }
+
+ private:
+  bool is_own() const { return tensor_ == &own_; }
+
+  union {
+    Tensor own_;
+  };
+  const Tensor* tensor_;
+};
+
+}  // namespace loup
