@@ -27,7 +27,8 @@ struct ArgExtreme {
   using Lane = FullType<T>;
   // Both hold an element and an index exactly.
   using Partial = std::conditional_t<std::is_floating_point_v<Lane>, double, std::int64_t>;
-  using Quick = FastestExtreme<T, is_largest>;
+  using Quick = std::conditional_t<is_half<T>, HalfExtreme<T, is_largest, true>,
+                                   FastestExtreme<T, is_largest>>;
   using Order = Further<Lane, is_largest>;
   using Wide = Further<Partial, is_largest>;
   static constexpr int planes = 2;
@@ -132,21 +133,29 @@ struct ArgExtreme {
   /// Where `found` takes the place of an extreme seen before.
   template <class Values, class D, class V = hn::Vec<D>>
   static HWY_INLINE hn::Mask<D> is_new(D d, V found, V best) {
-    constexpr bool may_be_nan =
-        std::is_floating_point_v<Lane> && !requires { typename Values::Careful; };
-    if constexpr (may_be_nan) {
+    if constexpr (may_be_nan<Values>) {
       return hn::AndNot(hn::IsNaN(best), Order::is_beyond(d, found, best));
     } else {
-      return Order::is_further(found, best);
+      return Values::Order::is_further(found, best);
     }
   }
+  template <class Values>
+  static constexpr bool may_be_nan =
+      std::is_floating_point_v<typename Values::Lane> && !requires { typename Values::Careful; };
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
+    if constexpr (is_half<T>) {
+      // Lanes of 16 bits count no further than this.
+      if (row.cols > block * std::numeric_limits<std::int16_t>::max()) {
+        return search_row<typename Quick::Careful>(row, out, plane);
+      }
+    }
     search_row<Quick>(row, out, plane);
   }
   template <class Values, class Mask>
   static HWY_NOINLINE void search_row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
-    const hn::ScalableTag<Lane> d;
+    using L = typename Values::Lane;
+    const hn::ScalableTag<L> d;
     auto best = settled<Values>(d, Values::start(d));
     auto blocks = hn::Zero(d);  // exact: rows have fewer than 2^24
     for (std::int64_t first = 0; first < row.cols; first += block) {
@@ -159,24 +168,29 @@ struct ArgExtreme {
       const auto improves = is_new<Values>(d, found.a, best.a);
       best.a = hn::IfThenElse(improves, found.a, best.a);
       const std::int64_t number = first / block;
-      blocks = hn::IfThenElse(improves, hn::Set(d, static_cast<Lane>(number)), blocks);
+      blocks = hn::IfThenElse(improves, hn::Set(d, static_cast<L>(number)), blocks);
     }
-    const Lane value = hn::GetLane(join_lanes<Values>(d, best).a);
+    const L extreme = hn::GetLane(join_lanes<Values>(d, best).a);
     std::int64_t first = 0;
     std::int64_t end = row.cols;
     // The extreme of nothing may be that of some elements, too: it says of no block that it is
     // there.
-    if (row.cols > block && value != Order::identity) {
-      auto is_best = hn::Eq(best.a, hn::Set(d, value));
-      if constexpr (std::is_floating_point_v<Lane>) {
-        if (std::isnan(value)) is_best = hn::IsNaN(best.a);
+    if (row.cols > block && extreme != Values::nothing) {
+      auto is_best = hn::Eq(best.a, hn::Set(d, extreme));
+      if constexpr (may_be_nan<Values>) {
+        if (std::isnan(extreme)) is_best = hn::IsNaN(best.a);
       }
-      const auto candidates = hn::IfThenElse(is_best, blocks, hn::Set(d, Order::highest));
+      const auto candidates = hn::IfThenElse(is_best, blocks, hn::Set(d, Values::Order::highest));
       first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(d, candidates))) * block;
       end = std::min(row.cols, first + block);
     }
+    Lane value = Values::element(extreme);
     const std::int64_t at =
         row.cols <= short_row ? find_in_short(row, value) : find(row, first, end, value);
+    if constexpr (is_half<T>) {
+      // The element itself: lanes know of one 0 only.
+      if (at != end) value = element_at(row, at);
+    }
     out[0] = static_cast<Partial>(value);
     out[plane] = at == end ? no_index : static_cast<Partial>(row.index + at * row.index_step);
   }

@@ -78,17 +78,14 @@ struct Extreme {
   static constexpr DType result = dtype_of<Lane>();
   template <class D>
   using Lanes = ExtremeLanes<D>;
+  // The largest magnitude of nothing is 0.
+  static constexpr Lane nothing = is_magnitude && is_largest ? Lane{0} : Order::identity;
 
+  /// What a lane stands for.
+  static HWY_INLINE Lane element(Lane lane) { return lane; }
   template <class D>
   static HWY_INLINE ExtremeLanes<D> start(D d) {
-    return {hn::Set(d, first_state), hn::FirstN(d, 0)};
-  }
-  static HWY_INLINE T absent()
-    requires(std::is_same_v<T, BFloat16> && !is_magnitude)
-  {
-    T infinite;
-    infinite.bits = is_largest ? 0xff80 : 0x7f80;
-    return infinite;
+    return {hn::Set(d, nothing), hn::FirstN(d, 0)};
   }
   template <class D, class Counts>
   static HWY_INLINE void add(D d, ExtremeLanes<D>& x, hn::Vec<D> v, Counts counts) {
@@ -112,7 +109,7 @@ struct Extreme {
     hn::StoreU(Order::further(d, hn::LoadU(d, state), x.a), d, state);
   }
   static HWY_INLINE void clear(Lane* state, std::int64_t /*n*/, std::int64_t count) {
-    std::fill_n(state, count, first_state);
+    std::fill_n(state, count, nothing);
   }
   static HWY_INLINE void merge_states(Lane* into, std::int64_t /*n*/, const Lane* from,
                                       std::int64_t /*m*/, std::int64_t count) {
@@ -123,10 +120,6 @@ struct Extreme {
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     std::copy_n(static_cast<const Lane*>(states), n, static_cast<Lane*>(out));
   }
-
- private:
-  // The largest magnitude of nothing is 0.
-  static constexpr Lane first_state = is_magnitude && is_largest ? Lane{0} : Order::identity;
 };
 
 /// The same, with a sum of the elements in place of tests for NaN: one addition, which is NaN if an
@@ -166,14 +159,84 @@ struct QuickExtreme : Extreme<T, is_largest, is_magnitude> {
   }
 };
 
-/// Pairs of bfloat16 (simd-inl.h) would add an infinity for whatever does not count.
+/// Half types as integers of 16 bits in the same order: twice as many lanes, and nothing to widen.
+/// -0 comes before 0 unless `joins_zeros`; NaN are beyond the infinities, so both extremes are kept.
+template <class T, bool is_largest, bool joins_zeros>
+struct HalfExtreme {
+  using Element = T;
+  using Lane = std::int16_t;
+  using Careful = Extreme<T, is_largest>;
+  using Order = Further<Lane, is_largest>;
+  template <class D>
+  using Lanes = Lanes2<D>;
+
+  static constexpr Lane key_of(std::uint16_t bits) {
+    const int magnitude = bits & 0x7fff;
+    return static_cast<Lane>(bits < 0x8000 ? magnitude : (joins_zeros ? 0 : -1) - magnitude);
+  }
+  static HWY_INLINE FullType<T> element(Lane key) {
+    T x;
+    const int magnitude = key < 0 ? (joins_zeros ? 0 : -1) - key : key;
+    x.bits = static_cast<std::uint16_t>(key < 0 ? 0x8000 | magnitude : magnitude);
+    return static_cast<FullType<T>>(x);
+  }
+  static constexpr std::uint16_t infinite_bits = std::is_same_v<T, Float16> ? 0x7c00 : 0x7f80;
+  static constexpr Lane highest = key_of(infinite_bits);
+  static constexpr Lane lowest = key_of(0x8000 | infinite_bits);
+  static constexpr Lane nothing = is_largest ? lowest : highest;
+
+  template <class D>
+  static HWY_INLINE Lanes2<D> start(D d) {
+    return {hn::Set(d, nothing), hn::Zero(d)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes2<D>& x, hn::Vec<D> bits, Counts counts) {
+    const auto sign = hn::BroadcastSignBit(bits);
+    const auto magnitude = hn::Set(d, Lane{0x7fff});
+    const auto key = joins_zeros ? hn::Sub(hn::Xor(hn::And(bits, magnitude), sign), sign)
+                                 : hn::Xor(bits, hn::And(sign, magnitude));
+    x.a = counts.select(d, Order::further_number(key, x.a), x.a);
+    x.b = counts.select(d, Opposite::further_number(key, x.b), x.b);
+  }
+  template <class D>
+  static HWY_INLINE Lanes2<D> join(D /*d*/, const Lanes2<D>& x, const Lanes2<D>& y) {
+    return {Order::further_number(y.a, x.a), Opposite::further_number(y.b, x.b)};
+  }
+  template <class D>
+  static HWY_INLINE bool is_doubtful(D d, const Lanes2<D>& x) {
+    const auto most = is_largest ? x.a : x.b;
+    const auto least = is_largest ? x.b : x.a;
+    return !hn::AllFalse(
+        d, hn::Or(hn::Gt(most, hn::Set(d, highest)), hn::Lt(least, hn::Set(d, lowest))));
+  }
+
+ private:
+  using Opposite = Further<Lane, !is_largest>;
+};
+
 template <class T, bool is_largest, bool is_magnitude = false>
-using FastestExtreme = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, BFloat16>,
-                                          Extreme<T, is_largest, is_magnitude>,
-                                          QuickExtreme<T, is_largest, is_magnitude>>;
+using FastestExtreme =
+    std::conditional_t<std::is_integral_v<T>, Extreme<T, is_largest, is_magnitude>,
+                       QuickExtreme<T, is_largest, is_magnitude>>;
+
+/// Half types: their rows as integers.
+template <class T, bool is_largest>
+struct HalfExtremes : LaneReduction<FastestExtreme<T, is_largest>> {
+  using Keys = HalfExtreme<T, is_largest, false>;
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, float* out, std::int64_t /*plane*/) {
+    const hn::ScalableTag<std::int16_t> d;
+    const auto found = reduce_lanes<Keys>(row, 0, row.cols);
+    *out = Keys::is_doubtful(d, found) ? std::numeric_limits<float>::quiet_NaN()
+                                       : Keys::element(hn::GetLane(join_lanes<Keys>(d, found).a));
+  }
+};
+
 template <class T, bool is_largest, bool is_magnitude = false>
-inline constexpr const Reducer* extreme_reducer =
-    &reducer_of<LaneReduction<FastestExtreme<T, is_largest, is_magnitude>>>;
+inline constexpr const Reducer* extreme_reducer = &reducer_of<
+    std::conditional_t<is_half<T> && !is_magnitude, HalfExtremes<T, is_largest>,
+                       LaneReduction<FastestExtreme<T, is_largest, is_magnitude>>>>;
 
 template <bool is_largest>
 const Reducer* find_extreme(DType dtype) {

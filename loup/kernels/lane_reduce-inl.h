@@ -12,7 +12,6 @@
 //   add(d, lanes, v, counts)   one more element for each lane that counts
 //   Careful, is_doubtful(d, lanes)   the operator to be asked in place of one that is not always
 //                         right, and whether it has to be
-//   absent()              an element that changes nothing, if there is one
 //   join(d, a, b)         both; the elements of a come first
 //   into(d, lanes, state, n)   lane i into state i; planes of states lie n apart
 //   clear(state, n, count)     `count` states of nothing
@@ -25,6 +24,8 @@
 #else
 #define LOUP_KERNELS_LANE_REDUCE_INL_H_
 #endif
+
+#include <limits>
 
 #include "loup/kernels/reduce-inl.h"
 
@@ -63,11 +64,6 @@ struct AsItIs {
   }
 };
 
-/// Whether chunks are read as pairs (simd-inl.h), with something else where they do not count.
-template <class Op, class D, class Map>
-inline constexpr bool takes_pairs =
-    is_paired<typename Op::Element, D> && std::is_same_v<Map, AsItIs> && requires { Op::absent(); };
-
 template <class Op, class D>
 HWY_INLINE auto settled(D d, const typename Op::template Lanes<D>& x) {
   if constexpr (requires { Op::settled(d, x); }) {
@@ -92,35 +88,15 @@ struct VirtualLanes {
   /// Adds map(x) of one chunk.
   template <class T, class Mask, class Map>
   HWY_INLINE void add(const T* x, Mask mask, Map map) {
-    if constexpr (takes_pairs<Op, D, Map>) {
-      add_pair(load_pair(D(), x, mask, Op::absent()));
-    } else {
-      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
-      rest.add(x + N, mask + N, map);
-    }
+    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
+    rest.add(x + N, mask + N, map);
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
   template <class T, class Mask, class Map>
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count, Map map) {
     if (count <= 0) return;
-    if constexpr (takes_pairs<Op, D, Map>) {
-      add_pair(load_pair(D(), x, mask, Op::absent(), count));
-    } else {
-      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
-      rest.add_tail(x + N, mask + N, count - N, map);
-    }
-  }
-  HWY_INLINE void add_pair(const Pair<D>& pair) {
-    Op::add(D(), first, pair.even, AllLanes());
-    Op::add(D(), rest.first, pair.odd, AllLanes());
-  }
-  /// Brings lanes of pairs in order.
-  HWY_INLINE void unpair_lanes() {
-    first.a = Op::settled(D(), first).a;
-    rest.first.a = Op::settled(D(), rest.first).a;
-    unpair(D(), first.a, rest.first.a);
-    first = {first.a, Op::start(D()).is_nan};
-    rest.first = {rest.first.a, Op::start(D()).is_nan};
+    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
+    rest.add_tail(x + N, mask + N, count - N, map);
   }
   template <int J>
   HWY_INLINE const typename Op::template Lanes<D>& get() const {
@@ -129,6 +105,12 @@ struct VirtualLanes {
     } else {
       return rest.template get<J - 1>();
     }
+  }
+  /// Calls `use(lane, lanes)` with each vector and its first lane.
+  template <class Use>
+  HWY_INLINE void visit(Use use, std::int64_t lane = 0) const {
+    use(lane, first);
+    if constexpr (K > 1) rest.visit(use, lane + N);
   }
   /// The lanes of vectors J, J + width, J + 2 width …
   template <int J = 0, int width = 1>
@@ -160,11 +142,11 @@ HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
   }
 }
 
-/// What map(x) of the elements from `first` to `end` of a row give, lane by lane. Both are
+/// What map(x) of the elements from `first` to `end` of a row give, in all virtual lanes. Both are
 /// multiples of a chunk, or `end` is the end of the row.
 template <class Op, class T, class Mask, class Map = AsItIs>
-HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                             Map map = {}) {
+HWY_INLINE auto virtual_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                              Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
@@ -175,8 +157,14 @@ HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::i
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
-  if constexpr (takes_pairs<Op, D, Map>) v.unpair_lanes();
-  return v.joined();
+  return v;
+}
+
+/// The same as one vector of lanes.
+template <class Op, class T, class Mask, class Map = AsItIs>
+HWY_INLINE auto reduce_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                             Map map = {}) {
+  return virtual_lanes<Op>(row, first, end, map).joined();
 }
 
 /// The same as a single lane.
@@ -222,6 +210,16 @@ struct LaneSum {
     for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
   }
 };
+
+/// Whether the squares of a block of half types, summed in float, are right: some of bfloat16
+/// overflow or vanish. Those of float16 do not, nor do differences of two of them.
+template <class T>
+HWY_INLINE bool is_right_sum_of_squares([[maybe_unused]] double sum) {
+  static_assert(sizeof(T) == 2);
+  if constexpr (std::is_same_v<T, Float16>) return true;
+  // Beside this much, what a thousand elements lost is nothing.
+  return sum >= 0x1p-100 && sum <= static_cast<double>(std::numeric_limits<float>::max());
+}
 
 template <class Op>
 struct LaneReduction : Op {

@@ -49,12 +49,43 @@ struct PowerSum : LaneSum<T, double> {
   }
 };
 
+/// Squares of half types, which are exact in float, summed in float.
+template <class T>
+struct HalfSquares : LaneSum<T, float> {
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = counts.select(d, hn::MulAdd(v, v, x.a), x.a);
+  }
+};
+
+/// Norms of half types: rows in float, block by block, and in double where that is not enough.
+template <class T>
+struct HalfNorm : LaneReduction<PowerSum<T, 2>> {
+  static constexpr std::int64_t block = 1024;
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t /*plane*/) {
+    double total = 0;
+    for (std::int64_t first = 0; first < row.cols; first += block) {
+      const std::int64_t end = std::min(row.cols, first + block);
+      double sum = hn::GetLane(reduce_elements<HalfSquares<T>>(row, first, end).a);
+      if (HWY_UNLIKELY(!is_right_sum_of_squares<T>(sum))) {
+        sum = hn::GetLane(reduce_elements<PowerSum<T, 2>>(row, first, end).a);
+      }
+      total += sum;
+    }
+    *out = total;
+  }
+};
+
 template <class T>
 const Reducer* norm_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::norm_0: return &reducer_of<LaneReduction<PowerSum<T, 0>>>;
     case ReduceOp::norm_1: return &reducer_of<LaneReduction<PowerSum<T, 1>>>;
-    case ReduceOp::norm_2: return &reducer_of<LaneReduction<PowerSum<T, 2>>>;
+    case ReduceOp::norm_2:
+      if constexpr (sizeof(T) == 2) return &reducer_of<HalfNorm<T>>;
+      return &reducer_of<LaneReduction<PowerSum<T, 2>>>;
     default: return nullptr;
   }
 }

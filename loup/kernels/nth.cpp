@@ -125,6 +125,14 @@ HWY_INLINE std::int64_t collect_run(const T* x, Mask mask, std::int64_t count, K
     }
   };
   std::int64_t i = 0;
+  // Narrower elements take longer to compute than to read.
+  constexpr std::int64_t turn = 8;  // elements of a cache line
+  if constexpr (sizeof(T) == 8) {
+    for (; i + turn <= count; i += turn) {
+      prefetch<1>(x + i, mask + i);
+      for (std::int64_t k = 0; k < turn; k += N) take(x + i + k, mask + i + k);
+    }
+  }
   for (; i + N <= count; i += N) take(x + i, mask + i);
   if (i < count) {
     // Nobody can predict masks, so not one by one.
@@ -177,25 +185,29 @@ HWY_INLINE Bracket<K> pick_few(K* keys, std::int64_t count, std::int64_t first,
   const hn::ScalableTag<K> d;
   constexpr std::int64_t N = lanes<decltype(d)>;
   hn::StoreU(hn::Set(d, std::numeric_limits<K>::max()), d, keys + count);
+  hn::StoreU(hn::Set(d, std::numeric_limits<K>::max()), d, keys + count + N);
   // The key at place p is the greatest of those that have at most p smaller ones.
   const auto at_first = hn::Set(d, static_cast<K>(first));
   const auto at_second = hn::Set(d, static_cast<K>(second));
   const auto least = hn::Set(d, std::numeric_limits<K>::min());
   auto low = least;
   auto high = least;
-  for (std::int64_t c = 0; c < count; c += N) {
-    const auto candidates = hn::LoadU(d, keys + c);
-    auto even = hn::Zero(d);
-    auto odd = hn::Zero(d);
-    std::int64_t i = 0;
-    for (; i + 2 <= count; i += 2) {
-      even = count_where(d, even, hn::Lt(hn::Set(d, keys[i]), candidates));
-      odd = count_where(d, odd, hn::Lt(hn::Set(d, keys[i + 1]), candidates));
-    }
-    if (i < count) even = count_where(d, even, hn::Lt(hn::Set(d, keys[i]), candidates));
-    const auto smaller = hn::Add(even, odd);
+  const auto consider = [&](auto candidates, auto smaller) HWY_ATTR {
     low = hn::Max(low, hn::IfThenElse(hn::Gt(smaller, at_first), least, candidates));
     high = hn::Max(high, hn::IfThenElse(hn::Gt(smaller, at_second), least, candidates));
+  };
+  for (std::int64_t c = 0; c < count; c += 2 * N) {
+    const auto first_ones = hn::LoadU(d, keys + c);
+    const auto others = hn::LoadU(d, keys + c + N);
+    auto below_first = hn::Zero(d);
+    auto below_others = hn::Zero(d);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto key = hn::Set(d, keys[i]);
+      below_first = count_where(d, below_first, hn::Lt(key, first_ones));
+      below_others = count_where(d, below_others, hn::Lt(key, others));
+    }
+    consider(first_ones, below_first);
+    consider(others, below_others);
   }
   return {hn::GetLane(hn::MaxOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
 }
@@ -229,15 +241,17 @@ HWY_INLINE Cut cut(const K* keys, std::int64_t count, const Bracket<K>& bracket,
   const auto low = hn::Set(d, bracket.low);
   const auto high = hn::Set(d, bracket.high);
   Cut result{0, 0};
+  auto below = hn::Zero(d);  // of each lane
   std::int64_t i = 0;
   for (; i + N <= count; i += N) {
     const auto v = hn::LoadU(d, keys + i);
     const auto is_below = hn::Lt(v, low);
     const auto is_inside = hn::Not(hn::Or(is_below, hn::Gt(v, high)));
     hn::StoreU(compressed(d, v, is_inside), d, to + result.inside);
-    result.below += static_cast<std::int64_t>(hn::CountTrue(d, is_below));
+    below = count_where(d, below, is_below);
     result.inside += static_cast<std::int64_t>(hn::CountTrue(d, is_inside));
   }
+  result.below = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d, below)));
   for (; i < count; ++i) {
     const K key = keys[i];
     result.below += key < bracket.low ? 1 : 0;

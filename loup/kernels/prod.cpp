@@ -5,6 +5,7 @@
 #include "loup/base/dtype.h"
 #include "loup/kernels/lane_reduce-inl.h"
 #include "loup/kernels/reducers.h"
+#include "loup/kernels/virtual_vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
@@ -49,6 +50,80 @@ struct ProdFloat {
     const auto* const from = static_cast<const double*>(states);
     std::transform(from, from + n, static_cast<FullType<T>*>(out),
                    [](double value) { return static_cast<FullType<T>>(value); });
+  }
+};
+
+/// Products of half types in float, and the least of them on the way: where one is no normal number,
+/// digits are lost.
+template <class T>
+struct HalfProduct {
+  using Element = T;
+  using Lane = float;
+  template <class D>
+  using Lanes = Lanes2<D>;
+
+  template <class D>
+  static HWY_INLINE Lanes2<D> start(D d) {
+    return {hn::Set(d, 1.0F), hn::Set(d, 1.0F)};
+  }
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes2<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = counts.select(d, hn::Mul(x.a, v), x.a);
+    x.b = hn::Min(x.b, hn::Abs(x.a));
+  }
+  template <class D>
+  static HWY_INLINE bool is_right(D d, const Lanes2<D>& x) {
+    using Limits = std::numeric_limits<float>;
+    return hn::AllTrue(d, hn::And(hn::Ge(x.b, hn::Set(d, Limits::min())),
+                                  hn::Le(hn::Abs(x.a), hn::Set(d, Limits::max()))));
+  }
+};
+
+/// Rows of half types: a few elements of each lane in float, or in double where those products
+/// overflow or vanish, then all of the lane in double.
+template <class T>
+struct HalfProd : LaneReduction<ProdFloat<T>> {
+  static constexpr std::int64_t block = 512;
+  static constexpr std::int64_t width = chunk_lanes<T>;
+
+  template <class Mask>
+  static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t /*plane*/) {
+    HWY_ALIGN double products[width];
+    std::fill_n(products, width, 1.0);
+    for (std::int64_t first = 0; first < row.cols; first += block) {
+      const std::int64_t end = std::min(row.cols, first + block);
+      const auto quick = virtual_lanes<HalfProduct<T>>(row, first, end);
+      bool is_right = true;
+      quick.visit([&](std::int64_t /*lane*/, const auto& x) HWY_ATTR {
+        is_right &= HalfProduct<T>::is_right(hn::ScalableTag<float>(), x);
+      });
+      if (HWY_LIKELY(is_right)) {
+        multiply(products, quick);
+      } else {
+        multiply_apart(products, row, first, end);
+      }
+    }
+    for (std::int64_t n = width / 2; n > 0; n /= 2) {
+      for (std::int64_t i = 0; i < n; ++i) products[i] *= products[i + n];
+    }
+    *out = products[0];
+  }
+
+ private:
+  template <class VirtualLanes>
+  static HWY_INLINE void multiply(double* products, const VirtualLanes& factors) {
+    factors.visit([&]<class Lanes>(std::int64_t lane, const Lanes& x) HWY_ATTR {
+      const hn::DFromV<decltype(x.a)> d;
+      constexpr std::int64_t N = lanes<hn::DFromV<decltype(x.a)>>;
+      HWY_ALIGN double wide[N];
+      store_wide(d, x.a, wide);
+      for (std::int64_t i = 0; i < N; ++i) products[lane + i] *= wide[i];
+    });
+  }
+  template <class Mask>
+  static HWY_NOINLINE void multiply_apart(double* products, const Row<T, Mask>& row,
+                                          std::int64_t first, std::int64_t end) {
+    multiply(products, virtual_lanes<ProdFloat<T>>(row, first, end));
   }
 };
 
@@ -121,9 +196,9 @@ const Reducer* find_prod(DType dtype) {
     case DType::i64: return &reducer_of<ProdInt<std::int64_t>>;
     case DType::f32: return &reducer_of<LaneReduction<ProdFloat<float>>>;
     case DType::f64: return &reducer_of<LaneReduction<ProdFloat<double>>>;
-    case DType::bf16: return &reducer_of<LaneReduction<ProdFloat<BFloat16>>>;
+    case DType::bf16: return &reducer_of<HalfProd<BFloat16>>;
     case DType::f16:
-      if constexpr (widens_float16) return &reducer_of<LaneReduction<ProdFloat<Float16>>>;
+      if constexpr (widens_float16) return &reducer_of<HalfProd<Float16>>;
       return nullptr;
     default: return nullptr;
   }

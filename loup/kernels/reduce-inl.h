@@ -66,6 +66,12 @@ struct Row {
 template <class T, class Mask>
 Row(const T*, Mask, const T*, Mask, std::int64_t, std::int64_t, std::int64_t) -> Row<T, Mask>;
 
+template <class T, class Mask>
+HWY_INLINE FullType<T> element_at(const Row<T, Mask>& row, std::int64_t i) {
+  const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
+  return static_cast<FullType<T>>(i < full ? row.x[i] : row.x_tail[i - full]);
+}
+
 /// Room for the incomplete chunk at the end of a row.
 template <class T>
 struct TailBuffer {

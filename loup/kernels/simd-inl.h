@@ -45,13 +45,15 @@ inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, 
 template <class T>
 using FullType = std::conditional_t<is_half<T>, float, T>;
 
-/// Loads one vector of elements, widened to the lanes.
+/// Loads one vector of elements, widened to the lanes; half types also as their bits.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load(D d, const T* x) {
   if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
     return hn::LoadU(d, x);
   } else if constexpr (is_half<T> && std::is_same_v<hn::TFromD<D>, double>) {
     return hn::PromoteTo(d, load(hn::Rebind<float, D>(), x));
+  } else if constexpr (is_half<T> && std::is_same_v<hn::TFromD<D>, std::int16_t>) {
+    return hn::LoadU(d, reinterpret_cast<const std::int16_t*>(x));
   } else {
     const hn::Rebind<typename SimdType<T>::type, D> stored;
     return hn::PromoteTo(
@@ -133,13 +135,18 @@ struct ByteMask {
     using Mask = hn::Mask<D>;
     return Mask{static_cast<typename Mask::Raw>(hn::Ne(hn::LoadU(d8, bytes), hn::Zero(d8)).raw)};
 #else
-    const hn::Rebind<std::int32_t, D> d32;
-    const auto wide = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
-    if constexpr (sizeof(hn::TFromD<D>) == 8) {
-      const hn::Rebind<std::int64_t, D> d64;
-      return hn::RebindMask(d, hn::Ne(hn::PromoteTo(d64, wide), hn::Zero(d64)));
+    if constexpr (sizeof(hn::TFromD<D>) == 2) {
+      const hn::Rebind<std::int16_t, D> d16;
+      return hn::RebindMask(d, hn::Ne(hn::PromoteTo(d16, hn::LoadU(d8, bytes)), hn::Zero(d16)));
     } else {
-      return hn::RebindMask(d, hn::Ne(wide, hn::Zero(d32)));
+      const hn::Rebind<std::int32_t, D> d32;
+      const auto wide = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
+      if constexpr (sizeof(hn::TFromD<D>) == 8) {
+        const hn::Rebind<std::int64_t, D> d64;
+        return hn::RebindMask(d, hn::Ne(hn::PromoteTo(d64, wide), hn::Zero(d64)));
+      } else {
+        return hn::RebindMask(d, hn::Ne(wide, hn::Zero(d32)));
+      }
     }
 #endif
   }

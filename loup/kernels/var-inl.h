@@ -18,11 +18,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
-/// Sums of the elements and of their squares.
-template <class T>
+/// Sums of the elements and of their squares, in lanes of the type L.
+template <class T, class L = double>
 struct PowerSums {
   using Element = T;
-  using Lane = double;
+  using Lane = L;
   template <class D>
   using Lanes = Lanes2<D>;
 
@@ -47,7 +47,8 @@ struct PowerSums {
 /// what the squares grow by, and the digits that cancel are fewer than those of what is there
 /// already. At first the distances are from one of the elements, and no more bits can cancel than
 /// the length of a block has: few beside the precision of floats. For doubles that are far from it
-/// the block is read again.
+/// the block is read again. Rows of half types are summed in float, and again in double where bits
+/// cancel, or squares do not fit.
 template <class T>
 struct Variance {
   using Element = T;
@@ -90,19 +91,17 @@ struct Variance {
   template <class Mask>
   static HWY_INLINE double first_counted(const Row<T, Mask>& row, std::int64_t first) {
     while (!row.mask[first]) ++first;
-    const std::int64_t full = row.cols - row.cols % chunk_lanes<T>;
-    const T x = first < full ? row.x[first] : row.x_tail[first - full];
-    return static_cast<double>(static_cast<FullType<T>>(x));
+    return static_cast<double>(element_at(row, first));
   }
 
   /// Of the distances from `mean`, and of their squares.
-  template <class Mask>
-  static HWY_INLINE std::pair<double, double> sums_about(double mean, const Row<T, Mask>& row,
+  template <class L = double, class Mask>
+  static HWY_INLINE std::pair<double, double> sums_about(L mean, const Row<T, Mask>& row,
                                                          std::int64_t first, std::int64_t end) {
     const auto moved = [mean](auto v) HWY_ATTR {
-      return hn::Sub(v, hn::Set(hn::ScalableTag<double>(), mean));
+      return hn::Sub(v, hn::Set(hn::ScalableTag<L>(), mean));
     };
-    const auto sums = reduce_elements<PowerSums<T>>(row, first, end, moved);
+    const auto sums = reduce_elements<PowerSums<T, L>>(row, first, end, moved);
     return {hn::GetLane(sums.a), hn::GetLane(sums.b)};
   }
 
@@ -117,6 +116,23 @@ struct Variance {
     return {count, mean, before.squares + (more < 0 ? 0 : more), step - (mean - before.mean)};
   }
 
+  /// Lets a block of n elements that count grow the moments by sums in float; false where those
+  /// might be wrong.
+  template <class Mask>
+  static HWY_INLINE bool grow_in_float(Moments& all, double n, const Row<T, Mask>& row,
+                                       std::int64_t first, std::int64_t end) {
+    const auto near = static_cast<float>(all.mean);
+    const double apart = static_cast<double>(near) - all.mean;
+    const auto [sum, squares] = sums_about<float>(near, row, first, end);
+    const Moments more =
+        grown(all, n, sum + n * apart, squares + apart * (2 * sum + n * apart));
+    if (!is_right_sum_of_squares<T>(squares) || squares > 16 * (more.squares - all.squares)) {
+      return false;
+    }
+    all = more;
+    return true;
+  }
+
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t plane) {
     Moments all{0, 0, 0, 0};
@@ -126,6 +142,9 @@ struct Variance {
       if (count == 0) continue;
       const auto n = static_cast<double>(count);
       if (all.count == 0) all.mean = first_counted(row, first);
+      if constexpr (sizeof(T) == 2) {
+        if (HWY_LIKELY(grow_in_float(all, n, row, first, end))) continue;
+      }
       auto sums = sums_about(all.mean, row, first, end);
       if constexpr (std::is_same_v<T, double>) {
         const double share = sums.first / n;

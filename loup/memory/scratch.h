@@ -20,7 +20,7 @@ class Scratch {
   std::byte* data() const { return static_cast<std::byte*>(data_); }
 
  private:
-  alignas(64) std::array<std::byte, 256> inline_;
+  alignas(64) std::array<std::byte, 1024> inline_;
   std::size_t bytes_;
   void* data_;
 };
