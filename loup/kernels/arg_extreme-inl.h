@@ -144,12 +144,6 @@ struct ArgExtreme {
       std::is_floating_point_v<typename Values::Lane> && !requires { typename Values::Careful; };
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, Partial* out, std::int64_t plane) {
-    if constexpr (is_half<T>) {
-      // Lanes of 16 bits count no further than this.
-      if (row.cols > block * std::numeric_limits<std::int16_t>::max()) {
-        return search_row<typename Quick::Careful>(row, out, plane);
-      }
-    }
     search_row<Quick>(row, out, plane);
   }
   template <class Values, class Mask>
@@ -157,7 +151,7 @@ struct ArgExtreme {
     using L = typename Values::Lane;
     const hn::ScalableTag<L> d;
     auto best = settled<Values>(d, Values::start(d));
-    auto blocks = hn::Zero(d);  // exact: rows have fewer than 2^24
+    auto blocks = hn::Zero(d);  // exact also in 16 bits: plans cut rows of more than 2^16
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const auto found = reduce_lanes<Values>(row, first, std::min(row.cols, first + block));
       if constexpr (requires { typename Values::Careful; }) {

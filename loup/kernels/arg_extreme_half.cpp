@@ -13,9 +13,7 @@ const Reducer* arg_extreme_of(bool is_largest) {
 }
 const Reducer* find_arg_extreme_half(bool is_largest, DType dtype) {
   if (dtype == DType::bf16) return arg_extreme_of<BFloat16>(is_largest);
-  if constexpr (widens_float16) {
-    if (dtype == DType::f16) return arg_extreme_of<Float16>(is_largest);
-  }
+  if (dtype == DType::f16) return arg_extreme_of<Float16>(is_largest);
   return nullptr;
 }
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -19,19 +19,6 @@ namespace loup::kernels::HWY_NAMESPACE {
 
 // --- half types ---
 
-/// Float16 by arithmetic on bits, where the instruction set has nothing or nothing right for it.
-template <class D>
-HWY_INLINE hn::Vec<D> float16_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> half) {
-  const hn::RebindToUnsigned<D> du;
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(du, 0x7FFFU)));
-  const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(du, 0x8000U)));
-  // The exponents are 112 apart, also those of subnormal numbers.
-  const auto scaled = hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F)));
-  const auto is_finite = hn::Lt(magnitude, hn::Set(du, 0x0F800000U));
-  const auto bits = hn::IfThenElse(is_finite, scaled, hn::Or(magnitude, hn::Set(du, 0x7F800000U)));
-  return hn::BitCast(d, hn::Or(bits, sign));
-}
-
 /// As Float16(float): to nearest, ties to even; the bits in the lower half of each lane.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_float16(D d, hn::Vec<D> v) {

@@ -160,7 +160,8 @@ struct QuickExtreme : Extreme<T, is_largest, is_magnitude> {
 };
 
 /// Half types as integers of 16 bits in the same order: twice as many lanes, and nothing to widen.
-/// -0 comes before 0 unless `joins_zeros`; NaN are beyond the infinities, so both extremes are kept.
+/// -0 comes before 0 unless `joins_zeros`; NaN are beyond the infinities, so both extremes are
+/// kept.
 template <class T, bool is_largest, bool joins_zeros>
 struct HalfExtreme {
   using Element = T;
@@ -234,9 +235,9 @@ struct HalfExtremes : LaneReduction<FastestExtreme<T, is_largest>> {
 };
 
 template <class T, bool is_largest, bool is_magnitude = false>
-inline constexpr const Reducer* extreme_reducer = &reducer_of<
-    std::conditional_t<is_half<T> && !is_magnitude, HalfExtremes<T, is_largest>,
-                       LaneReduction<FastestExtreme<T, is_largest, is_magnitude>>>>;
+inline constexpr const Reducer* extreme_reducer =
+    &reducer_of<std::conditional_t<is_half<T> && !is_magnitude, HalfExtremes<T, is_largest>,
+                                   LaneReduction<FastestExtreme<T, is_largest, is_magnitude>>>>;
 
 template <bool is_largest>
 const Reducer* find_extreme(DType dtype) {
@@ -246,9 +247,7 @@ const Reducer* find_extreme(DType dtype) {
     case DType::f32: return extreme_reducer<float, is_largest>;
     case DType::f64: return extreme_reducer<double, is_largest>;
     case DType::bf16: return extreme_reducer<BFloat16, is_largest>;
-    case DType::f16:
-      if constexpr (widens_float16) return extreme_reducer<Float16, is_largest>;
-      return nullptr;
+    case DType::f16: return extreme_reducer<Float16, is_largest>;
     default: return nullptr;
   }
 }

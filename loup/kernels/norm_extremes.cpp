@@ -21,9 +21,7 @@ const Reducer* find_norm_extreme(bool is_largest, DType dtype) {
     case DType::f32: return norm_extreme_of<float>(is_largest);
     case DType::f64: return norm_extreme_of<double>(is_largest);
     case DType::bf16: return norm_extreme_of<BFloat16>(is_largest);
-    case DType::f16:
-      if constexpr (widens_float16) return norm_extreme_of<Float16>(is_largest);
-      return nullptr;
+    case DType::f16: return norm_extreme_of<Float16>(is_largest);
     default: return nullptr;
   }
 }

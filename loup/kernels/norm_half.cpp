@@ -9,9 +9,7 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 const Reducer* find_norm_half(ReduceOp op, DType dtype) {
   if (dtype == DType::bf16) return norm_of<BFloat16>(op);
-  if constexpr (widens_float16) {
-    if (dtype == DType::f16) return norm_of<Float16>(op);
-  }
+  if (dtype == DType::f16) return norm_of<Float16>(op);
   return nullptr;
 }
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -53,8 +53,8 @@ struct ProdFloat {
   }
 };
 
-/// Products of half types in float, and the least of them on the way: where one is no normal number,
-/// digits are lost.
+/// Products of half types in float, and the least of them on the way: where one is no normal
+/// number, digits are lost.
 template <class T>
 struct HalfProduct {
   using Element = T;
@@ -197,9 +197,7 @@ const Reducer* find_prod(DType dtype) {
     case DType::f32: return &reducer_of<LaneReduction<ProdFloat<float>>>;
     case DType::f64: return &reducer_of<LaneReduction<ProdFloat<double>>>;
     case DType::bf16: return &reducer_of<HalfProd<BFloat16>>;
-    case DType::f16:
-      if constexpr (widens_float16) return &reducer_of<HalfProd<Float16>>;
-      return nullptr;
+    case DType::f16: return &reducer_of<HalfProd<Float16>>;
     default: return nullptr;
   }
 }

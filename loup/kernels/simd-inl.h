@@ -45,6 +45,22 @@ inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, 
 template <class T>
 using FullType = std::conditional_t<is_half<T>, float, T>;
 
+/// Without F16C Highway 1.0.3 widens inf and NaN of float16 to finite numbers.
+inline constexpr bool widens_float16 = HWY_TARGET <= HWY_AVX2;
+
+/// Float16 by arithmetic on bits, where the instruction set has nothing or nothing right for it.
+template <class D>
+HWY_INLINE hn::Vec<D> float16_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> half) {
+  const hn::RebindToUnsigned<D> du;
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(du, 0x7FFFU)));
+  const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(du, 0x8000U)));
+  // The exponents are 112 apart, also those of subnormal numbers.
+  const auto scaled = hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F)));
+  const auto is_finite = hn::Lt(magnitude, hn::Set(du, 0x0F800000U));
+  const auto bits = hn::IfThenElse(is_finite, scaled, hn::Or(magnitude, hn::Set(du, 0x7F800000U)));
+  return hn::BitCast(d, hn::Or(bits, sign));
+}
+
 /// Loads one vector of elements, widened to the lanes; half types also as their bits.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load(D d, const T* x) {
@@ -54,15 +70,16 @@ HWY_INLINE hn::Vec<D> load(D d, const T* x) {
     return hn::PromoteTo(d, load(hn::Rebind<float, D>(), x));
   } else if constexpr (is_half<T> && std::is_same_v<hn::TFromD<D>, std::int16_t>) {
     return hn::LoadU(d, reinterpret_cast<const std::int16_t*>(x));
+  } else if constexpr (std::is_same_v<T, Float16> && !widens_float16) {
+    const hn::Rebind<std::uint16_t, D> stored;
+    const auto bits = hn::LoadU(stored, reinterpret_cast<const std::uint16_t*>(x));
+    return float16_to_float(d, hn::PromoteTo(hn::RebindToUnsigned<D>(), bits));
   } else {
     const hn::Rebind<typename SimdType<T>::type, D> stored;
     return hn::PromoteTo(
         d, hn::LoadU(stored, reinterpret_cast<const hn::TFromD<decltype(stored)>*>(x)));
   }
 }
-
-/// Without F16C Highway 1.0.3 widens inf and NaN of float16 to finite numbers.
-inline constexpr bool widens_float16 = HWY_TARGET <= HWY_AVX2;
 
 /// A chunk of 32 bfloat16 is two vectors of float lanes: one shift gives the elements at even
 /// places, one AND those at odd ones, where widening in order takes twice as many instructions and

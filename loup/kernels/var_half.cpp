@@ -9,9 +9,7 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 const Reducer* find_var_half(DType dtype) {
   if (dtype == DType::bf16) return &reducer_of<Variance<BFloat16>>;
-  if constexpr (widens_float16) {
-    if (dtype == DType::f16) return &reducer_of<Variance<Float16>>;
-  }
+  if (dtype == DType::f16) return &reducer_of<Variance<Float16>>;
   return nullptr;
 }
 }  // namespace loup::kernels::HWY_NAMESPACE

@@ -35,6 +35,30 @@ TEST(MaskedMedian, IsTheLowerMiddleOfWhatCounts) {
   EXPECT_EQ(elements<double>(median(data_2x4, 0, {.mask = mask_2x4})), (Reals{3, 5, 2, 4}));
 }
 
+// A small line is selected from without a plan, and nobody may notice.
+TEST(MaskedMedian, OfOneLineIsThatOfTheLineAmongOthers) {
+  test::Random random;
+  for (const std::int64_t size : {1, 7, 64, 65, 1000, 4096, 4097}) {
+    for (const DType dtype : test::all_dtypes()) {
+      if (dtype == DType::boolean) continue;
+      const Tensor x = test::random_tensor(random, {3, size}, dtype);
+      Tensor mask = test::random_mask(random, {3, size});
+      for (std::int64_t r = 0; r < 3; ++r) mask.set({r, size / 2}, true);
+      test::poison(x, mask, random);
+      const Tensor all = median(x, 1, {.mask = mask});
+      for (std::int64_t r = 0; r < 3; ++r) {
+        const Tensor line = ops::select(x, 0, r);
+        const Tensor counts = ops::select(mask, 0, r);
+        const auto wanted = test::bits_of(ops::select(all, 0, r));
+        EXPECT_EQ(test::bits_of(median(line, 0, {.mask = counts})), wanted) << size << name(dtype);
+        const Tensor kept = median(line, -1, {.mask = counts, .keepdim = true});
+        EXPECT_EQ(kept.shape(), (Shape{1}));
+        EXPECT_EQ(test::bits_of(kept), wanted);
+      }
+    }
+  }
+}
+
 TEST(MaskedMedian, IsNaNWhereOneThatCountsIs) {
   const Tensor x = tensor({{1.0, nan, 2.0}, {1.0, nan, 2.0}});
   const Tensor m = tensor({{true, true, true}, {true, false, true}});

@@ -1,10 +1,12 @@
 #include "loup/tensor/tensor.h"
 
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "loup/tensor/create.h"
+#include "loup/tensor/tensor_ref.h"
 #include "loup/tensor/views.h"
 #include "tests/support/errors.h"
 #include "tests/support/tensors.h"
@@ -182,6 +184,39 @@ TEST(Detach, SharesElementsButNotTheRecord) {
   const Tensor x = zeros({2});
   EXPECT_EQ(x.detach().storage(), x.storage());
   EXPECT_FALSE(x.detach().requires_grad());
+}
+
+TEST(TensorRef, RefersToTheTensorItIsMadeOf) {
+  const Tensor x = zeros({2});
+  const TensorRef ref = x;
+  EXPECT_EQ(ref.get(), &x);
+  const TensorRef copy = ref;  // NOLINT(performance-unnecessary-copy-initialization): the test
+  EXPECT_EQ(copy.get(), &x);
+}
+
+TEST(TensorRef, HoldsWhatIsMovedIntoIt) {
+  TensorRef ref = ones({3});
+  EXPECT_EQ(elements<float>(*ref), (std::vector<float>{1, 1, 1}));
+  const TensorRef copy = ref;
+  EXPECT_NE(copy.get(), ref.get());
+  EXPECT_EQ(copy->storage(), ref->storage());
+  const Tensor other = zeros({1});
+  ref = other;
+  EXPECT_EQ(ref.get(), &other);
+  EXPECT_EQ(elements<float>(*copy), (std::vector<float>{1, 1, 1}));
+  ref = TensorRef(ones({1}));
+  const TensorRef moved = std::move(ref);
+  EXPECT_EQ(moved->size(), 1);
+}
+
+TEST(TensorRef, MayBeNone) {
+  TensorRef ref;
+  EXPECT_FALSE(ref);
+  EXPECT_EQ(ref.get(), nullptr);
+  ref = ones({1});
+  EXPECT_TRUE(ref);
+  ref = TensorRef();
+  EXPECT_FALSE(ref);
 }
 
 }  // namespace
