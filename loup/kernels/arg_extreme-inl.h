@@ -35,7 +35,8 @@ struct ArgExtreme {
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = DType::i64;
   static constexpr DType second = dtype_of<Lane>();
-  static constexpr std::int64_t block = 256;
+  // Half types are compared so fast that joining the lanes of small blocks would be seen.
+  static constexpr std::int64_t block = is_half<T> ? 512 : 256;
   static constexpr std::int64_t short_row = 64;
   /// Larger than every index.
   static constexpr Partial no_index = Wide::highest;

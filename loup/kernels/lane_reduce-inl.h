@@ -64,6 +64,32 @@ struct AsItIs {
   }
 };
 
+/// A map, and the element to be read where elements do not count: what the map makes of it changes
+/// nothing.
+template <class T, class Map>
+struct Filled {
+  T absent;
+  Map map;
+  template <class V>
+  HWY_INLINE V operator()(V v) const {
+    return map(v);
+  }
+};
+/// Whether chunks are read as pairs (simd-inl.h).
+template <class T, class D, class Map>
+inline constexpr bool takes_pairs = is_paired<T, D> && requires(Map map) { map.absent; };
+
+/// Brings the lanes of pairs in order.
+template <class D>
+HWY_INLINE void unpair_lanes(D d, Lanes1<D>& even, Lanes1<D>& odd) {
+  unpair(d, even.a, odd.a);
+}
+template <class D>
+HWY_INLINE void unpair_lanes(D d, Lanes2<D>& even, Lanes2<D>& odd) {
+  unpair(d, even.a, odd.a);
+  unpair(d, even.b, odd.b);
+}
+
 template <class Op, class D>
 HWY_INLINE auto settled(D d, const typename Op::template Lanes<D>& x) {
   if constexpr (requires { Op::settled(d, x); }) {
@@ -88,15 +114,28 @@ struct VirtualLanes {
   /// Adds map(x) of one chunk.
   template <class T, class Mask, class Map>
   HWY_INLINE void add(const T* x, Mask mask, Map map) {
-    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
-    rest.add(x + N, mask + N, map);
+    if constexpr (takes_pairs<T, D, Map>) {
+      add_pair(load_pair(D(), x, mask, map.absent), map);
+    } else {
+      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask));
+      rest.add(x + N, mask + N, map);
+    }
   }
   /// Adds the first `count` elements of a chunk that may be read to the end of its last vector.
   template <class T, class Mask, class Map>
   HWY_INLINE void add_tail(const T* x, Mask mask, std::int64_t count, Map map) {
     if (count <= 0) return;
-    Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
-    rest.add_tail(x + N, mask + N, count - N, map);
+    if constexpr (takes_pairs<T, D, Map>) {
+      add_pair(load_pair(D(), x, mask, map.absent, count), map);
+    } else {
+      Op::add(D(), first, map(load(D(), x)), lanes_that_count(D(), mask, std::min(count, N)));
+      rest.add_tail(x + N, mask + N, count - N, map);
+    }
+  }
+  template <class Map>
+  HWY_INLINE void add_pair(const Pair<D>& pair, Map map) {
+    Op::add(D(), first, map(pair.even), AllLanes());
+    Op::add(D(), rest.first, map(pair.odd), AllLanes());
   }
   template <int J>
   HWY_INLINE const typename Op::template Lanes<D>& get() const {
@@ -157,6 +196,7 @@ HWY_INLINE auto virtual_lanes(const Row<T, Mask>& row, std::int64_t first, std::
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
+  if constexpr (takes_pairs<T, D, Map>) unpair_lanes(D(), v.first, v.rest.first);
   return v;
 }
 

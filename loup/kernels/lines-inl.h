@@ -248,6 +248,13 @@ HWY_INLINE Ahead ahead_of(const Block& b, std::int64_t r) {
   return {x, has_bytes ? at(b.mask, b.mask_row, 1) : x, static_cast<std::uintptr_t>(b.cols)};
 }
 
+/// How many rows further to fetch: memory wants to be asked that long before.
+template <class E>
+HWY_INLINE std::int64_t rows_to_fetch(const Block& b) {
+  constexpr std::int64_t bytes = 8 * 1024;
+  return std::max<std::int64_t>(1, bytes / (b.cols * static_cast<std::int64_t>(sizeof(E)) + 1));
+}
+
 template <class E>
 HWY_INLINE E* out_row(const LineBlock& b, std::int64_t r) {
   return static_cast<E*>(b.out) + r * b.out_row;

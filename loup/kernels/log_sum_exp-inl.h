@@ -7,7 +7,9 @@
 #define LOUP_KERNELS_LOG_SUM_EXP_INL_H_
 #endif
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "loup/kernels/exp_log-inl.h"
 #include "loup/kernels/extreme-inl.h"
@@ -29,7 +31,7 @@ struct LogSumExp {
   static constexpr int planes = 2;
   static constexpr std::int64_t kept_lanes = 1;
   static constexpr DType result = dtype_of<Lane>();
-  static constexpr std::int64_t block = 1024;
+  static constexpr std::int64_t block = is_half<T> ? 2048 : 1024;
   static constexpr std::int64_t sample = 128;
   // No block of terms up to 1 has a larger sum. One of a few terms may be much larger than 1: sums
   // that follow every new largest element would be scaled again and again.
@@ -88,10 +90,20 @@ struct LogSumExp {
   template <class Mask>
   static HWY_INLINE Lane exp_sum(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
                                  Lane pivot) {
-    const auto terms = [pivot](auto v) HWY_ATTR {
-      const hn::ScalableTag<Lane> d;
-      return term(d, v, hn::Set(d, pivot));
-    };
+    const hn::ScalableTag<Lane> d;
+    if constexpr (is_half<T>) {
+      // No product with such a pivot overflows, and results are rounded by more than it is.
+      if (HWY_LIKELY(std::abs(pivot) < 0x1p20F)) {
+        constexpr auto log2e = static_cast<float>(std::numbers::log2e);
+        const auto terms = [shift = hn::Set(d, -pivot * log2e)](auto v) HWY_ATTR {
+          return brief_exp2(hn::MulAdd(v, hn::Set(hn::ScalableTag<Lane>(), log2e), shift));
+        };
+        const Filled filled{static_cast<T>(Order::identity), terms};
+        return hn::GetLane(reduce_elements<LaneSum<T, Lane>>(row, first, end, filled).a);
+      }
+    }
+    const auto terms = [pivot = hn::Set(d, pivot)](auto v)
+                           HWY_ATTR { return term(hn::ScalableTag<Lane>(), v, pivot); };
     return hn::GetLane(reduce_elements<LaneSum<T, Lane>>(row, first, end, terms).a);
   }
   template <class Mask>
@@ -247,10 +259,24 @@ struct LogSumExp {
   }
   static void finish(const void* states, void* out, std::int64_t n, double /*parameter*/) {
     const auto* const from = static_cast<const double*>(states);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const Terms t = load_state(from + i, n);
-      static_cast<Lane*>(out)[i] = static_cast<Lane>(t.largest + std::log(t.sum));
-    }
+    auto* const to = static_cast<Lane*>(out);
+    const hn::ScalableTag<double> d;
+    constexpr std::int64_t N = lanes<decltype(d)>;
+    const auto log_of = [d](const double* largest, const double* sum, Lane* result,
+                            std::int64_t count) HWY_ATTR {
+      HWY_ALIGN double results[N];
+      hn::Store(hn::Add(hn::LoadU(d, largest), log(d, hn::LoadU(d, sum))), d, results);
+      std::transform(results, results + count, result,
+                     [](double value) { return static_cast<Lane>(value); });
+    };
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) log_of(from + i, from + n + i, to + i, N);
+    if (i == n) return;
+    double largest[N] = {};
+    double sum[N] = {};
+    std::copy(from + i, from + n, largest);
+    std::copy(from + n + i, from + 2 * n, sum);
+    log_of(largest, sum, to + i, n - i);
   }
 };
 

@@ -61,14 +61,15 @@ struct HalfSquares : LaneSum<T, float> {
 /// Norms of half types: rows in float, block by block, and in double where that is not enough.
 template <class T>
 struct HalfNorm : LaneReduction<PowerSum<T, 2>> {
-  static constexpr std::int64_t block = 1024;
+  static constexpr std::int64_t block = 2048;
 
   template <class Mask>
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t /*plane*/) {
+    const Filled or_zero{T{}, AsItIs()};
     double total = 0;
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
-      double sum = hn::GetLane(reduce_elements<HalfSquares<T>>(row, first, end).a);
+      double sum = hn::GetLane(reduce_elements<HalfSquares<T>>(row, first, end, or_zero).a);
       if (HWY_UNLIKELY(!is_right_sum_of_squares<T>(sum))) {
         sum = hn::GetLane(reduce_elements<PowerSum<T, 2>>(row, first, end).a);
       }

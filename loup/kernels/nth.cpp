@@ -19,6 +19,9 @@ namespace loup::kernels::HWY_NAMESPACE {
 
 template <class T>
 using KeyOf = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+/// The shortest integers that hold the keys, of which vectors have the most.
+template <class T>
+using ShortKeyOf = std::conditional_t<sizeof(T) <= 2, std::int16_t, KeyOf<T>>;
 
 /// So many keys at most are told apart by counting; also the size of a sample.
 constexpr std::int64_t few = 64;
@@ -177,13 +180,18 @@ struct Bracket {
   K low, high;
 };
 
-/// The keys at two places of up to `few` keys when those are sorted. Writes the greatest key behind
-/// them, up to a whole vector: it stands last.
+/// Up to `few` keys, and room for whole vectors.
 template <class K>
-HWY_INLINE Bracket<K> pick_few(K* keys, std::int64_t count, std::int64_t first,
+using FewKeys = std::array<K, few + 2 * lanes<hn::ScalableTag<K>>>;
+
+/// The keys at two places of the first `count` keys when those are sorted. Writes the greatest key
+/// behind them, up to whole vectors: it stands last.
+template <class K>
+HWY_INLINE Bracket<K> pick_few(FewKeys<K>& all, std::int64_t count, std::int64_t first,
                                std::int64_t second) {
   const hn::ScalableTag<K> d;
   constexpr std::int64_t N = lanes<decltype(d)>;
+  K* const keys = all.data();
   hn::StoreU(hn::Set(d, std::numeric_limits<K>::max()), d, keys + count);
   hn::StoreU(hn::Set(d, std::numeric_limits<K>::max()), d, keys + count + N);
   // The key at place p is the greatest of those that have at most p smaller ones.
@@ -213,19 +221,19 @@ HWY_INLINE Bracket<K> pick_few(K* keys, std::int64_t count, std::int64_t first,
 }
 
 /// Two keys of `all` between which the wanted one stands, most likely.
-template <class K>
+template <class Short, class K>
 HWY_INLINE Bracket<K> bracket_of(const K* keys, std::int64_t count, std::int64_t nth,
                                  const Bracket<K>& all) {
-  alignas(64) std::array<K, few + key_slack> sample;
+  alignas(64) FewKeys<Short> sample;
   for (std::int64_t i = 0; i < few; ++i) {
-    sample[static_cast<std::size_t>(i)] = keys[(2 * i + 1) * count / (2 * few)];
+    sample[static_cast<std::size_t>(i)] = static_cast<Short>(keys[(2 * i + 1) * count / (2 * few)]);
   }
   const std::int64_t place = nth * few / count;
   constexpr std::int64_t margin = 8;  // twice the deviation of the middle's place in a sample
   const bool is_first = place < margin;
   const bool is_last = place + margin >= few;
-  const Bracket<K> found = pick_few(sample.data(), few, is_first ? 0 : place - margin,
-                                    is_last ? few - 1 : place + margin);
+  const Bracket<Short> found = pick_few<Short>(sample, few, is_first ? 0 : place - margin,
+                                               is_last ? few - 1 : place + margin);
   return {is_first ? all.low : found.low, is_last ? all.high : found.high};
 }
 
@@ -276,7 +284,7 @@ std::int64_t count_of(const K* keys, std::int64_t count, K key) {
 }
 
 /// Keys that stay where they are; `spare` has room for as many.
-template <class K>
+template <class Short, class K>
 K select_key(K* keys, std::int64_t count, std::int64_t nth, K* spare) {
   // The keys that are left are those of `all`: they stand at `from`, `left` of them.
   Bracket<K> all{std::numeric_limits<K>::min(), std::numeric_limits<K>::max()};
@@ -292,7 +300,7 @@ K select_key(K* keys, std::int64_t count, std::int64_t nth, K* spare) {
       std::nth_element(spare, spare + nth, spare + left);
       return spare[nth];
     }
-    const Bracket<K> bracket = bracket_of(from, left, nth, all);
+    const Bracket<K> bracket = bracket_of<Short>(from, left, nth, all);
     const Cut found = cut(from, left, bracket, spare);
     if (nth < found.below) {  // the sample was wrong, and what is needed was not kept
       all.high = static_cast<K>(bracket.low - 1);
@@ -320,12 +328,16 @@ K select_key(K* keys, std::int64_t count, std::int64_t nth, K* spare) {
       left = cut(spare, left, all, spare).inside;
     }
   }
-  return pick_few(from, left, nth, nth).low;
+  alignas(64) FewKeys<Short> last;
+  std::transform(from, from + left, last.begin(), [](K key) { return static_cast<Short>(key); });
+  return pick_few<Short>(last, left, nth, nth).low;
 }
 
-template <class K>
+template <class T>
 std::int64_t select(std::byte* keys, std::int64_t count, std::int64_t nth, std::byte* spare) {
-  return select_key(reinterpret_cast<K*>(keys), count, nth, reinterpret_cast<K*>(spare));
+  using K = KeyOf<T>;
+  return select_key<ShortKeyOf<T>>(reinterpret_cast<K*>(keys), count, nth,
+                                   reinterpret_cast<K*>(spare));
 }
 
 template <class K>
@@ -358,7 +370,7 @@ std::int64_t next(const std::byte* keys, std::int64_t count, std::int64_t nth, s
 template <class T>
 const NthKernel* kernel_of() {
   using K = KeyOf<T>;
-  static constexpr NthKernel kernel{sizeof(K), collect<T>, select<K>, next<K>};
+  static constexpr NthKernel kernel{sizeof(K), collect<T>, select<T>, next<K>};
   return &kernel;
 }
 

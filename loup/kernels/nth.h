@@ -12,7 +12,7 @@
 namespace loup::kernels {
 
 /// Kernels write whole vectors: room behind the last key, in keys.
-inline constexpr std::int64_t key_slack = 32;
+inline constexpr std::int64_t key_slack = 16;
 
 /// How elements of one dtype are ordered, for the best instruction set of this CPU. Results do not
 /// depend on which that is.

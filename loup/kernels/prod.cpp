@@ -90,9 +90,10 @@ struct HalfProd : LaneReduction<ProdFloat<T>> {
   static HWY_INLINE void row(const Row<T, Mask>& row, double* out, std::int64_t /*plane*/) {
     HWY_ALIGN double products[width];
     std::fill_n(products, width, 1.0);
+    const Filled or_one{static_cast<T>(1.0F), AsItIs()};
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
-      const auto quick = virtual_lanes<HalfProduct<T>>(row, first, end);
+      const auto quick = virtual_lanes<HalfProduct<T>>(row, first, end, or_one);
       bool is_right = true;
       quick.visit([&](std::int64_t /*lane*/, const auto& x) HWY_ATTR {
         is_right &= HalfProduct<T>::is_right(hn::ScalableTag<float>(), x);

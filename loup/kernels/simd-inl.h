@@ -187,7 +187,7 @@ HWY_INLINE void prefetch_bytes(ByteMask m, std::int64_t ahead) { hwy::Prefetch(m
 /// each: hardware does so, too, but stops at the end of every page.
 template <int lines_per_turn, class T, class Mask>
 HWY_INLINE void prefetch(const T* x, Mask mask) {
-  constexpr std::int64_t ahead_bytes = 2048;
+  constexpr std::int64_t ahead_bytes = 4096;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + ahead_bytes;
   for (int i = 0; i < lines_per_turn; ++i) hwy::Prefetch(bytes + 64 * i);
   prefetch_bytes(mask, ahead_bytes / static_cast<std::int64_t>(sizeof(T)));

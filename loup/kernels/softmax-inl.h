@@ -183,6 +183,7 @@ struct Softmax {
     const std::int64_t used = reach(d, b.in);
     std::fill(scratch + used, scratch + padded(d, b.in.cols), absent);
     std::fill(other + used, other + padded(d, b.in.cols), absent);
+    const std::int64_t fetched = rows_to_fetch<E>(b.in);
     Results before;
     with_mask(b.in, [&](auto rows) HWY_ATTR {
       for (std::int64_t r = 0; r < b.in.rows; ++r) {
@@ -192,7 +193,7 @@ struct Softmax {
           continue;
         }
         const T top = gather(in_row<E>(b, r), rows.mask(r), used, scratch, map);
-        const Ahead ahead = ahead_of<E>(b.in, r + 1);
+        const Ahead ahead = ahead_of<E>(b.in, r + fetched);
         const double sum = sum_exps<!is_log>(scratch, used, top, [&](std::int64_t i) HWY_ATTR {
           ahead.template fetch<E, 4 * N>(i);
           before.step();

@@ -60,7 +60,7 @@ struct Variance {
   using Out = std::conditional_t<std::is_same_v<FullType<T>, float>, float, double>;
   static constexpr DType result = dtype_of<Out>();
   static constexpr DType second = result;
-  static constexpr std::int64_t block = 1024;
+  static constexpr std::int64_t block = is_half<T> ? 2048 : 1024;
   struct Moments {
     double count, mean, squares;
     double rest;  // of the mean, lost as it was rounded: that of a few elements far from 0 matters
@@ -95,13 +95,13 @@ struct Variance {
   }
 
   /// Of the distances from `mean`, and of their squares.
-  template <class L = double, class Mask>
-  static HWY_INLINE std::pair<double, double> sums_about(L mean, const Row<T, Mask>& row,
+  template <class Mask>
+  static HWY_INLINE std::pair<double, double> sums_about(double mean, const Row<T, Mask>& row,
                                                          std::int64_t first, std::int64_t end) {
     const auto moved = [mean](auto v) HWY_ATTR {
-      return hn::Sub(v, hn::Set(hn::ScalableTag<L>(), mean));
+      return hn::Sub(v, hn::Set(hn::ScalableTag<double>(), mean));
     };
-    const auto sums = reduce_elements<PowerSums<T, L>>(row, first, end, moved);
+    const auto sums = reduce_elements<PowerSums<T>>(row, first, end, moved);
     return {hn::GetLane(sums.a), hn::GetLane(sums.b)};
   }
 
@@ -121,11 +121,15 @@ struct Variance {
   template <class Mask>
   static HWY_INLINE bool grow_in_float(Moments& all, double n, const Row<T, Mask>& row,
                                        std::int64_t first, std::int64_t end) {
-    const auto near = static_cast<float>(all.mean);
-    const double apart = static_cast<double>(near) - all.mean;
-    const auto [sum, squares] = sums_about<float>(near, row, first, end);
-    const Moments more =
-        grown(all, n, sum + n * apart, squares + apart * (2 * sum + n * apart));
+    const auto near = static_cast<T>(all.mean);
+    const auto from = static_cast<float>(near);
+    const auto moved = [from](auto v)
+                           HWY_ATTR { return hn::Sub(v, hn::Set(hn::ScalableTag<float>(), from)); };
+    const double apart = static_cast<double>(from) - all.mean;
+    const auto sums = reduce_elements<PowerSums<T, float>>(row, first, end, Filled{near, moved});
+    const double sum = hn::GetLane(sums.a);
+    const double squares = hn::GetLane(sums.b);
+    const Moments more = grown(all, n, sum + n * apart, squares + apart * (2 * sum + n * apart));
     if (!is_right_sum_of_squares<T>(squares) || squares > 16 * (more.squares - all.squares)) {
       return false;
     }
