@@ -134,16 +134,15 @@ Tensor normalize_lines(const Tensor& x, double ord, const Dims& dims,
   Tensor out = empty(x.shape(), dtype);
   if (out.size() != 0) {
     const double parameters[] = {ord, arguments.eps};
-    run_lines(kernels::normalize_kernel(ord, dtype), bits, {x, mask.get(), dtype, out},
-              parameters);
+    run_lines(kernels::normalize_kernel(ord, dtype), bits, {x, mask.get(), dtype, out}, parameters);
   }
   if (!autograd::is_recorded(x)) return out;
   std::vector<SavedTensor> saved{SavedTensor(x)};
   if (mask) saved.emplace_back(to(*mask, DType::boolean));
   autograd::record(
       "normalize", out, {x}, std::move(saved),
-      [ord, dims, eps = arguments.eps, is_masked = static_cast<bool>(mask), from = x.dtype(), dtype](
-          const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
+      [ord, dims, eps = arguments.eps, is_masked = static_cast<bool>(mask), from = x.dtype(),
+       dtype](const Saved& kept, const Gradient& g) -> std::vector<Gradient> {
         const std::optional<Tensor> counts = is_masked ? std::optional(kept[1]) : std::nullopt;
         // In halves one overflow would make a whole line NaN.
         const DType wide = promote(dtype, DType::f32);

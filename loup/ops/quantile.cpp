@@ -182,8 +182,8 @@ std::array<NthUse, 2> uses_of(const Tensor& x, const Tensor* mask, int dim,
 }
 
 /// Along one dim of a tensor that has some: a leading dim for q, the dim itself gone.
-Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
-                      const Tensor* mask, Interpolation interpolation, DType dtype) {
+Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim, const Tensor* mask,
+                      Interpolation interpolation, DType dtype) {
   const DType result = floating_type(dtype);
   const bool is_recorded = autograd::is_recorded(x);
   Shape shape = x.shape();
@@ -199,8 +199,9 @@ Tensor quantile_lines(const Tensor& x, std::span<const double> q, int dim,
   const Tensor elements = x.detach();
   const std::int64_t lines = x.size() / x.shape()[dim];
   const QuantileRun run(q, interpolation, dtype, lines, found, is_recorded);
-  NthLines(elements, mask, dim, dtype)
-      .for_each([&](std::int64_t line, const LineKeys& keys) { run(line, keys); });
+  NthLines(elements, mask, dim, dtype).for_each([&](std::int64_t line, const LineKeys& keys) {
+    run(line, keys);
+  });
   if (!is_recorded) return found.values;
   const std::array<NthUse, 2> uses = uses_of(elements, mask, dim, found);
   Tensor whole = movedim(found.values, 0, dim);

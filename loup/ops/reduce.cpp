@@ -21,7 +21,7 @@ using kernels::ReduceOp;
 using kernels::Reducer;
 
 /// Throws unless it is a kind of mask.
-void check_mask(const char* operation, const Tensor& x, const Tensor& mask) {
+void check_what_counts(const char* operation, const Tensor& x, const Tensor& mask) {
   // Additive float masks (0 keeps, -inf drops) would silently mean the opposite.
   if (is_floating(mask.dtype())) {
     throw DTypeError(
@@ -168,8 +168,8 @@ void record(const ReduceCall& call, DType dtype, Tensor& out) {
   if (spec.saves_input) saved.emplace_back(call.x);
   autograd::record(
       spec.name, out, {call.x}, std::move(saved),
-      [&spec, is_masked = static_cast<bool>(call.mask), shape = call.x.shape(), from = call.x.dtype(),
-       dtype, reduced = call.reduced, keepdim = call.keepdim,
+      [&spec, is_masked = static_cast<bool>(call.mask), shape = call.x.shape(),
+       from = call.x.dtype(), dtype, reduced = call.reduced, keepdim = call.keepdim,
        parameter = call.parameter](const autograd::Saved& kept, const autograd::Gradient& g) {
         ReduceRecord made{shape, from, reduced, keepdim, {}, {}, {}, parameter};
         if (is_masked) made.mask = kept[0];
@@ -185,14 +185,14 @@ void record(const ReduceCall& call, DType dtype, Tensor& out) {
 }  // namespace
 
 Tensor mask_as(const char* operation, const Tensor& x, const Tensor& mask) {
-  check_mask(operation, x, mask);
+  check_what_counts(operation, x, mask);
   return mask.with_layout(broadcast(operation, "a mask", mask.layout(), x.shape()));
 }
 
 TensorRef mask_as(const char* operation, const Tensor& x, const Tensor* mask) {
   if (mask == nullptr) return {};
   if (mask->shape() != x.shape()) return mask_as(operation, x, *mask);
-  check_mask(operation, x, *mask);
+  check_what_counts(operation, x, *mask);
   return *mask;
 }
 

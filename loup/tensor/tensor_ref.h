@@ -14,18 +14,20 @@ class TensorRef {
  public:
   TensorRef() : tensor_(nullptr) {}
   TensorRef(const Tensor& tensor) : tensor_(&tensor) {}
-  TensorRef(Tensor&& tensor) : tensor_(std::construct_at(&own_, std::move(tensor))) {}
+  TensorRef(Tensor&& tensor) : tensor_(std::construct_at(&own_.tensor, std::move(tensor))) {}
   TensorRef(const TensorRef& other)
-      : tensor_(other.is_own() ? std::construct_at(&own_, other.own_) : other.tensor_) {}
+      : tensor_(other.is_own() ? std::construct_at(&own_.tensor, other.own_.tensor)
+                               : other.tensor_) {}
   TensorRef(TensorRef&& other) noexcept
-      : tensor_(other.is_own() ? std::construct_at(&own_, std::move(other.own_)) : other.tensor_) {}
+      : tensor_(other.is_own() ? std::construct_at(&own_.tensor, std::move(other.own_.tensor))
+                               : other.tensor_) {}
   TensorRef& operator=(TensorRef other) noexcept {
     std::destroy_at(this);
     std::construct_at(this, std::move(other));
     return *this;
   }
   ~TensorRef() {
-    if (is_own()) std::destroy_at(&own_);
+    if (is_own()) std::destroy_at(&own_.tensor);
   }
 
   explicit operator bool() const { return tensor_ != nullptr; }
@@ -35,11 +37,16 @@ class TensorRef {
   const Tensor* operator->() const { return tensor_; }
 
  private:
-  bool is_own() const { return tensor_ == &own_; }
+  bool is_own() const { return tensor_ == &own_.tensor; }
 
-  union {
-    Tensor own_;
+  /// Room for a tensor, which nobody makes or clears.
+  union Room {
+    Room() {}
+    ~Room() {}
+    Tensor tensor;
   };
+
+  Room own_;
   const Tensor* tensor_;
 };
 

@@ -83,10 +83,9 @@ void define_masked(const MaskedScopes& scopes, const masked::Normalization& op) 
   define_line(scopes, op, ops::softmax_lines);
 }
 void define_masked(const MaskedScopes& scopes, const masked::Scan& op) {
-  define_line(scopes, op, [](const auto& spec, const Tensor& x, std::int64_t dim,
-                             const ops::LineArguments& given) {
-    return ops::scan(spec, x, dim, given);
-  });
+  define_line(scopes, op,
+              [](const auto& spec, const Tensor& x, std::int64_t dim,
+                 const ops::LineArguments& given) { return ops::scan(spec, x, dim, given); });
 }
 
 void define_masked(const MaskedScopes& scopes, const masked::NormDivision& op) {

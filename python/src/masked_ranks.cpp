@@ -82,8 +82,8 @@ void define_masked(const MaskedScopes& scopes, const masked::Median& op) {
               return op(x, along, {.mask = counts.copy(), .keepdim = keeps, .dtype = type});
             },
             [&](const Tensor& x) {
-              return ops::median_along(
-                  x, along, {.mask = counts.get(), .keepdim = keeps, .dtype = type});
+              return ops::median_along(x, along,
+                                       {.mask = counts.get(), .keepdim = keeps, .dtype = type});
             });
       },
       "dim"_a.none() = absent(), nb::kw_only(), "keepdim"_a.none() = absent(),
