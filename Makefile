@@ -53,7 +53,7 @@ fuzz: build/fuzz/build.ninja ## Fuzz every parser for FUZZ_SECONDS (60); FUZZ="n
 	@$(PYTHON) tools/run_fuzzers --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 .PHONY: mutants
-mutants: | setup ## Break the sources in small ways and see that tests notice; MUTANTS="sum* plans" picks
+mutants: | setup-mutants ## Break the sources in small ways and see that tests notice; MUTANTS="sum* plans" picks
 	@$(PYTHON) tools/mutants $(MUTANTS)
 
 .PHONY: bench
@@ -98,13 +98,15 @@ install: build/release/build.ninja ## Install the library, headers and tool to P
 clean: ## Remove what was built; .venv stays
 	@rm -rf build
 
-.PHONY: setup setup-lint setup-fuzz
+.PHONY: setup setup-lint setup-fuzz setup-mutants
 setup:
 	@tools/setup
 setup-lint:
 	@tools/setup --lint
 setup-fuzz:
 	@tools/setup --fuzz
+setup-mutants:
+	@tools/setup --mutants
 
 build/clang/build.ninja: | setup-lint
 build/fuzz/build.ninja: | setup-fuzz

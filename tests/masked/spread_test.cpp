@@ -207,6 +207,27 @@ TEST_P(Spread, OfNormsIsExact) {
                              norm_of);
 }
 
+// Distances from a first element that is far away from all others cancel, as many bits as the row is
+// long, and float16 is left with no more than it needs.
+TEST(HalfVariances, StartFromAnElementThatIsFarAway) {
+  Random random;
+  const Tensor x = empty({64, 2040}, DType::f64);
+  test::for_each_index(x.shape(), [&](const Dims& index) {
+    x.set(index, index[1] == 0 ? 2e4 + 100.0 * static_cast<double>(index[0])
+                               : about(random, 0, 1));
+  });
+  const Tensor halves = ops::to(x, DType::f16);
+  const Tensor turned = ops::transpose(halves, 0, 1);
+  std::vector<double> wanted;
+  for (const auto& row : counted_columns(turned, ones(turned.shape(), DType::boolean))) {
+    wanted.push_back(std::sqrt(variance_of(row)));
+  }
+  test::for_each_target([&] {
+    expect_rounded(loup::masked::std(halves, 1), wanted, 0, "rows");
+    expect_rounded(loup::masked::std(turned, 0), wanted, 0, "columns");
+  });
+}
+
 TEST(WideVariances, AreThoseOfFewColumns) {
   Random random;
   const Tensor x = test::random_tensor(random, {300, 2049 + 70}, DType::f32);
