@@ -207,14 +207,13 @@ TEST_P(Spread, OfNormsIsExact) {
                              norm_of);
 }
 
-// Distances from a first element that is far away from all others cancel, as many bits as the row is
-// long, and float16 is left with no more than it needs.
+// Distances from a first element that is far away from all others cancel, as many bits as the row
+// is long, and float16 is left with no more than it needs.
 TEST(HalfVariances, StartFromAnElementThatIsFarAway) {
   Random random;
   const Tensor x = empty({64, 2040}, DType::f64);
   test::for_each_index(x.shape(), [&](const Dims& index) {
-    x.set(index, index[1] == 0 ? 2e4 + 100.0 * static_cast<double>(index[0])
-                               : about(random, 0, 1));
+    x.set(index, index[1] == 0 ? 2e4 + 100.0 * static_cast<double>(index[0]) : about(random, 0, 1));
   });
   const Tensor halves = ops::to(x, DType::f16);
   const Tensor turned = ops::transpose(halves, 0, 1);
