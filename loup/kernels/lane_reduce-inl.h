@@ -257,7 +257,7 @@ template <class T>
 HWY_INLINE bool is_right_sum_of_squares([[maybe_unused]] double sum) {
   static_assert(sizeof(T) == 2);
   if constexpr (std::is_same_v<T, Float16>) return true;
-  // Beside this much, what a thousand elements lost is nothing.
+  // Beside this much, what two thousand elements lost is nothing.
   return sum >= 0x1p-100 && sum <= static_cast<double>(std::numeric_limits<float>::max());
 }
 

@@ -217,7 +217,7 @@ struct Normalize {
           continue;
         }
         const Ahead ahead = ahead_of<E>(b.in, r);
-        std::int64_t next = 4096 / std::int64_t{sizeof(E)};
+        std::int64_t next = bytes_ahead / std::int64_t{sizeof(E)};
         const double value =
             gather(norm, in_row<E>(b, r), rows.mask(r), used, scratch, parameters, [&]() HWY_ATTR {
               ahead.template fetch<E, 4 * N>(next);

@@ -82,7 +82,8 @@ struct Scan {
     const Tag d;
     const E* const x = in_row<E>(b, r);
     const Ahead ahead = ahead_of<E>(b.in, r);
-    constexpr std::int64_t distance = (reversed ? -4096 : 4096) / std::int64_t{sizeof(E)};
+    constexpr std::int64_t distance =
+        (reversed ? -bytes_ahead : bytes_ahead) / std::int64_t{sizeof(E)};
     const auto none = hn::Set(d, static_cast<T>(Op::identity));
     const std::int64_t blocks = count / Blocks::size;
     const std::int64_t full = blocks * Blocks::size;
