@@ -292,7 +292,7 @@ void bind_masks_from_data(nb::module_& m) {
 }  // namespace
 
 void bind_masked_tensor(nb::module_& m) {
-  nb::class_<MaskedTensor> type(m, "MaskedTensor",
+  nb::class_<MaskedTensor> type(m, "MaskedTensor", nb::pooled(),
                                 "Data and a mask that tells which elements count (True = counts).");
   bind_parts(type);
   bind_elements(type);

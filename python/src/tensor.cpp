@@ -149,7 +149,7 @@ void bind_exchange(nb::class_<Tensor>& tensor) {
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<Tensor> tensor(m, "Tensor", nb::type_slots(tensor_slots),
+  nb::class_<Tensor> tensor(m, "Tensor", nb::type_slots(tensor_slots), nb::pooled(),
                             "An n-dimensional array: a strided view of shared memory.");
   tensor
       .def_prop_ro(
