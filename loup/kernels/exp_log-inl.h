@@ -159,29 +159,42 @@ HWY_INLINE V exp2(D d, V x) {
   return scale(d, hn::MulAdd(r, polynomial<C::exp2_rest>(d, r), one), n);
 }
 
+#if HWY_TARGET <= HWY_AVX3
+/// 2^(k / 32).
+HWY_ALIGN inline constexpr float roots_of_2[32] = {
+    1.0F,       1.0218972F, 1.0442737F, 1.0671405F, 1.0905077F, 1.1143868F, 1.1387886F, 1.1637249F,
+    1.1892071F, 1.2152474F, 1.2418578F, 1.269051F,  1.2968396F, 1.3252367F, 1.3542556F, 1.38391F,
+    1.4142135F, 1.4451808F, 1.4768262F, 1.5091645F, 1.5422108F, 1.5759809F, 1.6104903F, 1.6457555F,
+    1.6817929F, 1.7186193F, 1.7562522F, 1.7947091F, 1.8340081F, 1.8741677F, 1.9152066F, 1.9571441F};
+#endif
+
 /// 2^x within 2 units in the last place, by half of the instructions that exp takes: sums that are
 /// rounded to half types ask for no more. What is too large becomes infinite, NaN stays NaN, and
 /// 2^x of hardly anything is 1.
 HWY_INLINE FloatVec brief_exp2(FloatVec x) {
   const Floats d;
-  // 2^r for |r| <= 1/2. Each multiplication waits for the one before, but there are fewer of them
-  // than by Estrin's scheme, and other vectors to go on with.
-  const auto power = [d](FloatVec r) HWY_ATTR {
-    auto y = hn::MulAdd(hn::Set(d, 0.0013264718F), r, hn::Set(d, 0.009671513F));
-    y = hn::MulAdd(y, r, hn::Set(d, 0.05550734F));
-    y = hn::MulAdd(y, r, hn::Set(d, 0.24022242F));
-    y = hn::MulAdd(y, r, hn::Set(d, 0.693147F));
-    return hn::MulAdd(y, r, hn::Set(d, 1.0F));
-  };
 #if HWY_TARGET <= HWY_AVX3
-  constexpr int to_nearest = 0;
-  const FloatVec r{_mm512_reduce_ps(x.raw, to_nearest)};
-  return scale(d, power(r), hn::Sub(x, r));
+  // x = n + k / 32 + r: two registers hold all 2^(k / 32), so little is left for r.
+  constexpr int to_nearest_32nd = 5 << 4;
+  const FloatVec r{_mm512_reduce_ps(x.raw, to_nearest_32nd)};
+  // As an integer this ends in k. (It does not wait for r.)
+  const auto k = _mm512_castps_si512(hn::Add(x, hn::Set(d, ExpLog<float>::shift / 32)).raw);
+  const FloatVec root{
+      _mm512_permutex2var_ps(_mm512_load_ps(roots_of_2), k, _mm512_load_ps(roots_of_2 + 16))};
+  const auto slope = hn::MulAdd(hn::Set(d, 0.2402285F), r, hn::Set(d, 0.69315734F));
+  return scale(d, hn::MulAdd(hn::Mul(r, root), slope, root), hn::Sub(x, r));
 #else
   const auto clamped = clamp(d, x, ExpLog<float>::exp2_least, ExpLog<float>::exp2_most);
   const auto shift = hn::Set(d, ExpLog<float>::shift);
   const auto n = hn::Sub(hn::Add(clamped, shift), shift);
-  return scale(d, power(hn::Sub(clamped, n)), n);
+  // 2^r for |r| <= 1/2. Each multiplication waits for the one before, but there are fewer of them
+  // than by Estrin's scheme, and other vectors to go on with.
+  const auto r = hn::Sub(clamped, n);
+  auto y = hn::MulAdd(hn::Set(d, 0.0013264718F), r, hn::Set(d, 0.009671513F));
+  y = hn::MulAdd(y, r, hn::Set(d, 0.05550734F));
+  y = hn::MulAdd(y, r, hn::Set(d, 0.24022242F));
+  y = hn::MulAdd(y, r, hn::Set(d, 0.693147F));
+  return scale(d, hn::MulAdd(y, r, hn::Set(d, 1.0F)), n);
 #endif
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,28 +19,34 @@ constexpr std::int64_t length = 3000;
 template <class T>
 class RowOfExponentials : public testing::Test {
  protected:
-  using Limits = std::numeric_limits<T>;
+  /// What elements are computed in.
+  using Full = std::conditional_t<sizeof(T) == 2, float, T>;
+  using Limits = std::numeric_limits<Full>;
+
+  /// What additions lose is small as a rule: floats are added to doubles after 32 in each lane,
+  /// doubles and half types after 64.
+  static constexpr double usual_roundings = sizeof(T) == 4 ? 8 : 8 + 64;
+  static constexpr double most_roundings = sizeof(T) == 4 ? 8 + 32 : 8 + 64;
 
   /// element(i) for all i, of which those count for which counts(i) is true.
   template <class Element, class Counts>
-  void expect_within_bound(Element element, Counts counts) {
+  void expect_within_bound(Element element, Counts counts, double roundings = usual_roundings) {
     std::vector<T> x;
     std::vector<std::uint8_t> mask;
     double largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < length; ++i) {
       mask.push_back(counts(i) ? 1 : 0);
-      x.push_back(counts(i) ? static_cast<T>(element(i)) : Limits::quiet_NaN());
-      if (counts(i)) largest = std::fmax(largest, static_cast<double>(x.back()));
+      x.push_back(counts(i) ? element_of(element(i)) : element_of(Limits::quiet_NaN()));
+      if (counts(i)) largest = std::fmax(largest, double_of(x.back()));
     }
     long double sum = 0;  // or it would be no better than what it judges
     for (std::int64_t i = 0; i < length; ++i) {
       if (!counts(i)) continue;
-      sum += std::exp(static_cast<long double>(x[static_cast<std::size_t>(i)]) - largest);
+      const long double term = double_of(x[static_cast<std::size_t>(i)]);
+      sum += std::exp(term - largest);
     }
     const auto wanted =
         std::isfinite(largest) ? static_cast<double>(largest + std::log(sum)) : largest;
-    // Doubles are not added in anything wider: 64 roundings in each lane of a block.
-    const double roundings = sizeof(T) == 4 ? 8 : 8 + 64;
     const double bound =
         static_cast<double>(Limits::epsilon()) / 2 * (std::abs(wanted) + roundings);
     for_each_target([&] {
@@ -52,18 +59,19 @@ class RowOfExponentials : public testing::Test {
     });
   }
   template <class Element>
-  void expect_within_bound(Element element) {
-    expect_within_bound(element, [](std::int64_t) { return true; });
+  void expect_within_bound(Element element, double roundings = usual_roundings) {
+    expect_within_bound(element, [](std::int64_t) { return true; }, roundings);
   }
   static double result(const std::vector<T>& x, const std::vector<std::uint8_t>& mask) {
-    const auto& reducer =
-        kernels::reducer(kernels::ReduceOp::log_sum_exp, compute_type(dtype_of<T>()));
+    const auto& reducer = *kernels::find_reducer(kernels::ReduceOp::log_sum_exp, dtype_of<T>());
     StateBuffer states(reducer, 1);
     reducer.along(states.from(0), false, {x.data(), length, mask.data(), length, 1, 1, length});
-    return static_cast<double>(states.finish<T>()[0]);
+    return static_cast<double>(states.finish<Full>()[0]);
   }
+  static T element_of(double value) { return static_cast<T>(static_cast<Full>(value)); }
+  static double double_of(T value) { return static_cast<double>(static_cast<Full>(value)); }
 };
-using Floats = testing::Types<float, double>;
+using Floats = testing::Types<float, double, Float16, BFloat16>;
 TYPED_TEST_SUITE(RowOfExponentials, Floats);
 
 TYPED_TEST(RowOfExponentials, MayRise) {
@@ -88,6 +96,14 @@ TYPED_TEST(RowOfExponentials, MayJump) {
   }
 }
 
+TYPED_TEST(RowOfExponentials, MayBeAnywhereBesideTheLargest) {
+  // Equal terms, whose errors add up.
+  for (double distance = 0.01; distance < 16; distance += 0.03) {
+    this->expect_within_bound([=](std::int64_t i) { return i == 0 ? 0.0 : -distance; },
+                              this->most_roundings);
+  }
+}
+
 TYPED_TEST(RowOfExponentials, MayBeginWithWhatDoesNotCount) {
   for (const std::int64_t first : {100, 500, 1500, 2999}) {
     this->expect_within_bound([](std::int64_t i) { return static_cast<double>(i % 7); },
@@ -101,8 +117,8 @@ TYPED_TEST(RowOfExponentials, ShowsInfinitiesAndNaN) {
   for (const std::int64_t at : {0, 200, 1500, 2999}) {
     this->expect_within_bound([=](std::int64_t i) { return i == at ? 2.0 : -infinity; });
     this->expect_within_bound([=](std::int64_t i) { return i == at ? infinity : 2.0; });
-    std::vector<TypeParam> x(length, TypeParam{3});
-    x[static_cast<std::size_t>(at)] = std::numeric_limits<TypeParam>::quiet_NaN();
+    std::vector<TypeParam> x(length, this->element_of(3));
+    x[static_cast<std::size_t>(at)] = this->element_of(std::nan(""));
     const std::vector<std::uint8_t> mask(length, 1);
     for_each_target([&] { EXPECT_TRUE(std::isnan(this->result(x, mask))) << at; });
   }
