@@ -168,9 +168,9 @@ HWY_ALIGN inline constexpr float roots_of_2[32] = {
     1.6817929F, 1.7186193F, 1.7562522F, 1.7947091F, 1.8340081F, 1.8741677F, 1.9152066F, 1.9571441F};
 #endif
 
-/// 2^x within 2 units in the last place, by half of the instructions that exp takes: sums that are
-/// rounded to half types ask for no more. What is too large becomes infinite, NaN stays NaN, and
-/// 2^x of hardly anything is 1.
+/// 2^x within 2.5 units in the last place, by half of the instructions that exp takes: sums that
+/// are rounded to half types ask for no more. What is too large becomes infinite, NaN stays NaN,
+/// and 2^x of hardly anything is 1.
 HWY_INLINE FloatVec brief_exp2(FloatVec x) {
   const Floats d;
 #if HWY_TARGET <= HWY_AVX3

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace loup::kernels::HWY_NAMESPACE {
 
 /// Which of two numbers lies further out. NaN is beyond everything, so that it shows in the result;
-/// of equal numbers (0 and -0) the first in the order of lanes wins.
+/// of equal numbers (0 and -0) the first in the order of lanes wins. (Not in rows of half types.)
 template <class Lane, bool is_largest>
 struct Further {
   using Limits = std::numeric_limits<Lane>;

@@ -151,6 +151,11 @@ struct VirtualLanes {
     use(lane, first);
     if constexpr (K > 1) rest.visit(use, lane + N);
   }
+  template <class Use>
+  HWY_INLINE void visit(Use use, std::int64_t lane = 0) {
+    use(lane, first);
+    if constexpr (K > 1) rest.visit(use, lane + N);
+  }
   /// The lanes of vectors J, J + width, J + 2 width …
   template <int J = 0, int width = 1>
   HWY_INLINE auto joined() const {
@@ -181,22 +186,35 @@ HWY_INLINE auto join_lanes(D /*d*/, const L& x) {
   }
 }
 
-/// What map(x) of the elements from `first` to `end` of a row give, in all virtual lanes. Both are
+/// All virtual lanes of a row of T.
+template <class Op, class T>
+using RowLanes =
+    VirtualLanes<Op, hn::ScalableTag<typename Op::Lane>,
+                 static_cast<int>(chunk_lanes<T> / lanes<hn::ScalableTag<typename Op::Lane>>)>;
+
+/// Adds map(x) of the elements from `first` to `end` of a row to its virtual lanes. Both are
 /// multiples of a chunk, or `end` is the end of the row.
 template <class Op, class T, class Mask, class Map = AsItIs>
-HWY_INLINE auto virtual_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
-                              Map map = {}) {
+HWY_INLINE void extend_lanes(RowLanes<Op, T>& v, const Row<T, Mask>& row, std::int64_t first,
+                             std::int64_t end, Map map = {}) {
   using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
-  VirtualLanes<Op, D, static_cast<int>(step / lanes<D>)> v;
-  v.start();
   for (std::int64_t i = first; i < std::min(end, full); i += step) {
     prefetch<static_cast<int>(step * sizeof(T) / 64)>(row.x + i, row.mask + i);
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
   if constexpr (takes_pairs<T, D, Map>) unpair_lanes(D(), v.first, v.rest.first);
+}
+
+/// What map(x) of these elements give.
+template <class Op, class T, class Mask, class Map = AsItIs>
+HWY_INLINE auto virtual_lanes(const Row<T, Mask>& row, std::int64_t first, std::int64_t end,
+                              Map map = {}) {
+  RowLanes<Op, T> v;
+  v.start();
+  extend_lanes<Op>(v, row, first, end, map);
   return v;
 }
 
@@ -251,14 +269,35 @@ struct LaneSum {
   }
 };
 
-/// Whether the squares of a block of half types, summed in float, are right: some of bfloat16
-/// overflow or vanish. Those of float16 do not, nor do differences of two of them.
+/// Sums of magnitudes of half types, in float.
 template <class T>
-HWY_INLINE bool is_right_sum_of_squares([[maybe_unused]] double sum) {
-  static_assert(sizeof(T) == 2);
-  if constexpr (std::is_same_v<T, Float16>) return true;
-  // Beside this much, what two thousand elements lost is nothing.
-  return sum >= 0x1p-100 && sum <= static_cast<double>(std::numeric_limits<float>::max());
+struct HalfMagnitudes : LaneSum<T, float> {
+  template <class D, class Counts>
+  static HWY_INLINE void add(D d, Lanes1<D>& x, hn::Vec<D> v, Counts counts) {
+    x.a = counts.select(d, hn::Add(x.a, hn::Abs(v)), x.a);
+  }
+};
+
+/// Whether a sum, in float, of the squares of map(x) of a block of half types is right: some of
+/// bfloat16 overflow or vanish. Those of float16 do not, nor do differences of two of them.
+template <class T, class Mask, class Map>
+HWY_INLINE bool is_right_sum_of_squares([[maybe_unused]] double sum,
+                                        [[maybe_unused]] const Row<T, Mask>& row,
+                                        [[maybe_unused]] std::int64_t first,
+                                        [[maybe_unused]] std::int64_t end,
+                                        [[maybe_unused]] const Filled<T, Map>& map) {
+  static_assert(is_half<T>);
+  if constexpr (std::is_same_v<T, Float16>) {
+    return true;
+  } else {
+    // Beside this much, what two thousand elements lost is nothing.
+    constexpr double least = 0x1p-100;
+    constexpr double most = std::numeric_limits<float>::max();
+    if (HWY_LIKELY(sum >= least && sum <= most)) return true;
+    // Blocks of zeros, or of which nothing counts, are common.
+    const auto magnitudes = reduce_elements<HalfMagnitudes<T>>(row, first, end, map);
+    return sum == 0 && hn::GetLane(magnitudes.a) == 0;
+  }
 }
 
 template <class Op>

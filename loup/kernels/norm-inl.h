@@ -70,7 +70,7 @@ struct HalfNorm : LaneReduction<PowerSum<T, 2>> {
     for (std::int64_t first = 0; first < row.cols; first += block) {
       const std::int64_t end = std::min(row.cols, first + block);
       double sum = hn::GetLane(reduce_elements<HalfSquares<T>>(row, first, end, or_zero).a);
-      if (HWY_UNLIKELY(!is_right_sum_of_squares<T>(sum))) {
+      if (!is_right_sum_of_squares(sum, row, first, end, or_zero)) {
         sum = hn::GetLane(reduce_elements<PowerSum<T, 2>>(row, first, end).a);
       }
       total += sum;

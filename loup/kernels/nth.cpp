@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "loup/kernels/nth.cpp"
@@ -259,7 +260,10 @@ HWY_INLINE Cut cut(const K* keys, std::int64_t count, const Bracket<K>& bracket,
     below = count_where(d, below, is_below);
     result.inside += static_cast<std::int64_t>(hn::CountTrue(d, is_inside));
   }
-  result.below = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d, below)));
+  // In 64 bits: a lane of keys of 32 holds its own share of a long line, but not all of it.
+  HWY_ALIGN K counts[N];
+  hn::Store(below, d, counts);
+  result.below = std::accumulate(counts, counts + N, std::int64_t{0});
   for (; i < count; ++i) {
     const K key = keys[i];
     result.below += key < bracket.low ? 1 : 0;

@@ -80,7 +80,7 @@ struct HalfProduct {
 };
 
 /// Rows of half types: a few elements of each lane in float, or in double where those products
-/// overflow or vanish, then all of the lane in double.
+/// overflow or vanish; all of the lane in double.
 template <class T>
 struct HalfProd : LaneReduction<ProdFloat<T>> {
   static constexpr std::int64_t block = 512;
@@ -121,10 +121,15 @@ struct HalfProd : LaneReduction<ProdFloat<T>> {
       for (std::int64_t i = 0; i < N; ++i) products[lane + i] *= wide[i];
     });
   }
+  /// One by one: also in double, a product of some of the factors may be too large or too small.
   template <class Mask>
   static HWY_NOINLINE void multiply_apart(double* products, const Row<T, Mask>& row,
                                           std::int64_t first, std::int64_t end) {
-    multiply(products, virtual_lanes<ProdFloat<T>>(row, first, end));
+    const hn::ScalableTag<double> d;
+    RowLanes<ProdFloat<T>, T> v;
+    v.visit([&](std::int64_t lane, auto& x) HWY_ATTR { x.a = hn::Load(d, products + lane); });
+    extend_lanes<ProdFloat<T>>(v, row, first, end);
+    v.visit([&](std::int64_t lane, auto& x) HWY_ATTR { hn::Store(x.a, d, products + lane); });
   }
 };
 

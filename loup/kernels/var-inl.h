@@ -126,11 +126,13 @@ struct Variance {
     const auto moved = [from](auto v)
                            HWY_ATTR { return hn::Sub(v, hn::Set(hn::ScalableTag<float>(), from)); };
     const double apart = static_cast<double>(from) - all.mean;
-    const auto sums = reduce_elements<PowerSums<T, float>>(row, first, end, Filled{near, moved});
+    const Filled distances{near, moved};
+    const auto sums = reduce_elements<PowerSums<T, float>>(row, first, end, distances);
     const double sum = hn::GetLane(sums.a);
     const double squares = hn::GetLane(sums.b);
     const Moments more = grown(all, n, sum + n * apart, squares + apart * (2 * sum + n * apart));
-    if (!is_right_sum_of_squares<T>(squares) || squares > 16 * (more.squares - all.squares)) {
+    if (!is_right_sum_of_squares(squares, row, first, end, distances) ||
+        squares > 16 * (more.squares - all.squares)) {
       return false;
     }
     all = more;

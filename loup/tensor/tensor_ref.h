@@ -22,6 +22,7 @@ class TensorRef {
       : tensor_(other.is_own() ? std::construct_at(&own_.tensor, std::move(other.own_.tensor))
                                : other.tensor_) {}
   TensorRef& operator=(TensorRef other) noexcept {
+    if (other.tensor_ == &own_.tensor) return *this;  // what would go is what it refers to
     std::destroy_at(this);
     std::construct_at(this, std::move(other));
     return *this;

@@ -205,6 +205,8 @@ TEST(TensorRef, HoldsWhatIsMovedIntoIt) {
   EXPECT_EQ(ref.get(), &other);
   EXPECT_EQ(elements<float>(*copy), (std::vector<float>{1, 1, 1}));
   ref = TensorRef(ones({1}));
+  ref = *ref;
+  EXPECT_EQ(elements<float>(*ref), (std::vector<float>{1}));
   const TensorRef moved = std::move(ref);
   EXPECT_EQ(moved->size(), 1);
 }
