@@ -71,8 +71,8 @@ class RowOfExponentials : public testing::Test {
   static T element_of(double value) { return static_cast<T>(static_cast<Full>(value)); }
   static double double_of(T value) { return static_cast<double>(static_cast<Full>(value)); }
 };
-using Floats = testing::Types<float, double, Float16, BFloat16>;
-TYPED_TEST_SUITE(RowOfExponentials, Floats);
+using RealTypes = testing::Types<float, double, Float16, BFloat16>;
+TYPED_TEST_SUITE(RowOfExponentials, RealTypes);
 
 TYPED_TEST(RowOfExponentials, MayRise) {
   for (const double step : {0.001, 0.01, 0.1, 1.0}) {
