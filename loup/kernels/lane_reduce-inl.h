@@ -192,12 +192,11 @@ using RowLanes =
     VirtualLanes<Op, hn::ScalableTag<typename Op::Lane>,
                  static_cast<int>(chunk_lanes<T> / lanes<hn::ScalableTag<typename Op::Lane>>)>;
 
-/// Adds map(x) of the elements from `first` to `end` of a row to its virtual lanes. Both are
-/// multiples of a chunk, or `end` is the end of the row.
+/// Adds map(x) of the elements from `first` to `end` of a row to its virtual lanes, those of pairs
+/// as they are read. Both are multiples of a chunk, or `end` is the end of the row.
 template <class Op, class T, class Mask, class Map = AsItIs>
 HWY_INLINE void extend_lanes(RowLanes<Op, T>& v, const Row<T, Mask>& row, std::int64_t first,
                              std::int64_t end, Map map = {}) {
-  using D = hn::ScalableTag<typename Op::Lane>;
   constexpr std::int64_t step = chunk_lanes<T>;
   const std::int64_t full = row.cols - row.cols % step;
   for (std::int64_t i = first; i < std::min(end, full); i += step) {
@@ -205,7 +204,6 @@ HWY_INLINE void extend_lanes(RowLanes<Op, T>& v, const Row<T, Mask>& row, std::i
     v.add(row.x + i, row.mask + i, map);
   }
   if (end > full) v.add_tail(row.x_tail, row.mask_tail, row.cols - full, map);
-  if constexpr (takes_pairs<T, D, Map>) unpair_lanes(D(), v.first, v.rest.first);
 }
 
 /// What map(x) of these elements give.
@@ -215,6 +213,8 @@ HWY_INLINE auto virtual_lanes(const Row<T, Mask>& row, std::int64_t first, std::
   RowLanes<Op, T> v;
   v.start();
   extend_lanes<Op>(v, row, first, end, map);
+  using D = hn::ScalableTag<typename Op::Lane>;
+  if constexpr (takes_pairs<T, D, Map>) unpair_lanes(D(), v.first, v.rest.first);
   return v;
 }
 
@@ -294,9 +294,9 @@ HWY_INLINE bool is_right_sum_of_squares([[maybe_unused]] double sum,
     constexpr double least = 0x1p-100;
     constexpr double most = std::numeric_limits<float>::max();
     if (HWY_LIKELY(sum >= least && sum <= most)) return true;
+    if (sum != 0) return false;
     // Blocks of zeros, or of which nothing counts, are common.
-    const auto magnitudes = reduce_elements<HalfMagnitudes<T>>(row, first, end, map);
-    return sum == 0 && hn::GetLane(magnitudes.a) == 0;
+    return hn::GetLane(reduce_elements<HalfMagnitudes<T>>(row, first, end, map).a) == 0;
   }
 }
 
