@@ -160,14 +160,16 @@ HWY_INLINE void spread_short_rows(const Block& b, Rows rows, std::int64_t first,
   }
 }
 
-/// Fetches ahead for a group of short rows that lie side by side.
+/// Fetches ahead for a group of short rows that lie side by side: further than along a long row,
+/// whose elements take less time.
 template <class T, class Rows>
 HWY_INLINE void prefetch_group(const Block& b, Rows rows, std::int64_t first) {
   if (b.x_row != b.cols || (b.mask != nullptr && b.mask_row != b.cols)) return;
   constexpr std::int64_t turn = 64;  // a cache line of the mask
   const T* const x = static_cast<const T*>(b.x) + first * b.cols;
   for (std::int64_t i = 0; i < group_rows * b.cols; i += turn) {
-    prefetch<static_cast<int>(turn * sizeof(T) / 64)>(x + i, rows.mask(first) + i);
+    constexpr auto lines = static_cast<int>(turn * sizeof(T) / 64);
+    prefetch<lines, 2 * bytes_ahead>(x + i, rows.mask(first) + i);
   }
 }
 

@@ -188,11 +188,11 @@ inline constexpr std::int64_t bytes_ahead = 4096;
 
 /// Fetches what a loop along a row will read some turns later, of `lines_per_turn` cache lines
 /// each: hardware does so, too, but stops at the end of every page.
-template <int lines_per_turn, class T, class Mask>
+template <int lines_per_turn, std::int64_t ahead = bytes_ahead, class T, class Mask>
 HWY_INLINE void prefetch(const T* x, Mask mask) {
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + bytes_ahead;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + ahead;
   for (int i = 0; i < lines_per_turn; ++i) hwy::Prefetch(bytes + 64 * i);
-  prefetch_bytes(mask, bytes_ahead / static_cast<std::int64_t>(sizeof(T)));
+  prefetch_bytes(mask, ahead / static_cast<std::int64_t>(sizeof(T)));
 }
 
 // Which lanes of a vector count.

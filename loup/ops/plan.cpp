@@ -15,7 +15,7 @@ constexpr std::int64_t longest_row = 64 * 1024;
 // States of columns reduced side by side: they stay in the first-level cache.
 constexpr std::int64_t strip_state_bytes = 32 * 1024;
 // Rows folded into a strip before its states are merged with those of the next part.
-constexpr std::int64_t strip_elements = 256 * 1024;
+constexpr std::int64_t strip_elements = 512 * 1024;
 constexpr std::int64_t fewest_strip_rows = 64;
 // A mask whose rows lie closer together than its columns is read in whole lines by this many rows.
 constexpr std::int64_t cache_line = 64;

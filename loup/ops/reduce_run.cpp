@@ -124,14 +124,9 @@ class ReduceRun {
       const std::int64_t part = task % plan_.parts;
       reduce_part(tile_range(plan_, tile), part, states_of(tile, part));
     });
-    const auto merged = static_cast<std::int64_t>(stride) * plan_.tiles * plan_.parts;
-    parallel_for(plan_.tiles, merged, [&](std::int64_t tile) {
-      const BlockRange range = tile_range(plan_, tile);
-      for (std::int64_t part = 1; part < plan_.parts; ++part) {
-        reducer_.merge(states_of(tile, 0), states_of(tile, part), state_count(range));
-      }
-      finish(range, states_of(tile, 0));
-    });
+    merge_parts(states_of, static_cast<std::int64_t>(stride));
+    parallel_for(plan_.tiles, plan_.tiles * static_cast<std::int64_t>(stride),
+                 [&](std::int64_t tile) { finish(tile_range(plan_, tile), states_of(tile, 0)); });
   }
 
  private:
@@ -195,6 +190,22 @@ class ReduceRun {
     if (mask_.data == nullptr) return nullptr;
     return reinterpret_cast<const std::uint8_t*>(mask_.data +
                                                  offsets[operand_mask] * item_bytes(mask_.dtype));
+  }
+
+  /// Merges the states of each tile's parts in order: neighbours, then neighbours of those, so that
+  /// threads share what one tile leaves to do.
+  template <class StatesOf>
+  void merge_parts(const StatesOf& states_of, std::int64_t bytes) const {
+    for (std::int64_t apart = 1; apart < plan_.parts; apart *= 2) {
+      const std::int64_t pairs = (plan_.parts - apart + 2 * apart - 1) / (2 * apart);
+      const std::int64_t merges = plan_.tiles * pairs;
+      parallel_for(merges, 2 * merges * bytes, [&](std::int64_t task) {
+        const std::int64_t tile = task / pairs;
+        const std::int64_t part = task % pairs * 2 * apart;
+        reducer_.merge(states_of(tile, part), states_of(tile, part + apart),
+                       state_count(tile_range(plan_, tile)));
+      });
+    }
   }
 
   /// Copies a block piece by piece into contiguous memory of the compute type.
