@@ -53,6 +53,9 @@ HWY_NOINLINE Tile<T, Mask> make_tile(const Block& b, Rows rows, std::int64_t fir
   return tile;
 }
 
+/// Blocks of fewer elements lie in a cache by themselves: what is behind them is something else.
+inline constexpr std::int64_t fewest_followed = 32 * 1024;
+
 /// The rows behind a block as if all of them counted: mostly another block's, to be fetched alone.
 template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
 HWY_NOINLINE Tile<T, Mask> tile_behind(const Block& b, Rows rows) {
@@ -209,7 +212,8 @@ HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
   auto tile = make_tile<T>(b, rows, 0);
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const std::int64_t end = first + group_rows;
-    const auto next = end < b.rows ? make_tile<T>(b, rows, end) : tile_behind<T>(b, rows);
+    const bool ends = end >= b.rows && b.rows * b.cols >= fewest_followed;
+    const auto next = ends ? tile_behind<T>(b, rows) : make_tile<T>(b, rows, end);
     across_tile<Op>(states, tile, next, b.cols);
     counted += tile.rows;
     tile = next;
