@@ -95,6 +95,37 @@ HWY_INLINE V scale([[maybe_unused]] D d, V y, V n) {
 #endif
 }
 
+#if HWY_TARGET <= HWY_AVX3
+/// 2^(k / 32).
+HWY_ALIGN inline constexpr float roots_of_2[32] = {
+    1.0F,       1.0218972F, 1.0442737F, 1.0671405F, 1.0905077F, 1.1143868F, 1.1387886F, 1.1637249F,
+    1.1892071F, 1.2152474F, 1.2418578F, 1.269051F,  1.2968396F, 1.3252367F, 1.3542556F, 1.38391F,
+    1.4142135F, 1.4451808F, 1.4768262F, 1.5091645F, 1.5422108F, 1.5759809F, 1.6104903F, 1.6457555F,
+    1.6817929F, 1.7186193F, 1.7562522F, 1.7947091F, 1.8340081F, 1.8741677F, 1.9152066F, 1.9571441F};
+/// For the k whose five bits the words of `at` end in.
+HWY_INLINE FloatVec root_of_2(FloatVec at) {
+  const auto k = _mm512_castps_si512(at.raw);
+  return FloatVec{
+      _mm512_permutex2var_ps(_mm512_load_ps(roots_of_2), k, _mm512_load_ps(roots_of_2 + 16))};
+}
+
+/// exp(x) of floats by less than half of the polynomial: x = (n + k / 32) ln 2 + r, and two
+/// registers hold all 2^(k / 32).
+HWY_INLINE FloatVec exp_by_roots(FloatVec x) {
+  using C = ExpLog<float>;
+  const Floats d;
+  const auto shift = hn::Set(d, C::shift / 32);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, std::numbers::log2e_v<float>), shift);
+  const auto n = hn::Sub(shifted, shift);  // with k / 32: scaling takes the integer below
+  const auto high = hn::NegMulAdd(n, hn::Set(d, C::ln2_high), x);
+  const auto r = hn::NegMulAdd(n, hn::Set(d, C::ln2_low), high);
+  const auto root = root_of_2(shifted);
+  const auto slope =
+      hn::MulAdd(hn::MulAdd(r, hn::Set(d, 1 / 6.0F), hn::Set(d, 0.5F)), r, hn::Set(d, 1.0F));
+  return scale(d, hn::MulAdd(hn::Mul(r, root), slope, root), n);
+}
+#endif
+
 /// x = n ln 2 + r with an integer n and |r| <= ln 2 / 2.
 template <class V>
 struct ReducedExp {
@@ -116,6 +147,9 @@ HWY_INLINE ReducedExp<V> reduce_exp(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_within(D d, V x) {
   using C = ExpLogOf<D>;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<D, Floats>) return exp_by_roots(x);
+#endif
   const auto e = reduce_exp(d, x);
   const auto expm1 = hn::MulAdd(hn::Mul(e.r, e.r), polynomial<C::exp_rest>(d, e.r), e.r);
   return scale(d, hn::Add(hn::Set(d, hn::TFromD<D>{1}), expm1), e.n);
@@ -159,28 +193,17 @@ HWY_INLINE V exp2(D d, V x) {
   return scale(d, hn::MulAdd(r, polynomial<C::exp2_rest>(d, r), one), n);
 }
 
-#if HWY_TARGET <= HWY_AVX3
-/// 2^(k / 32).
-HWY_ALIGN inline constexpr float roots_of_2[32] = {
-    1.0F,       1.0218972F, 1.0442737F, 1.0671405F, 1.0905077F, 1.1143868F, 1.1387886F, 1.1637249F,
-    1.1892071F, 1.2152474F, 1.2418578F, 1.269051F,  1.2968396F, 1.3252367F, 1.3542556F, 1.38391F,
-    1.4142135F, 1.4451808F, 1.4768262F, 1.5091645F, 1.5422108F, 1.5759809F, 1.6104903F, 1.6457555F,
-    1.6817929F, 1.7186193F, 1.7562522F, 1.7947091F, 1.8340081F, 1.8741677F, 1.9152066F, 1.9571441F};
-#endif
-
 /// 2^x within 2.5 units in the last place, by half of the instructions that exp takes: sums that
 /// are rounded to half types ask for no more. What is too large becomes infinite, NaN stays NaN,
 /// and 2^x of hardly anything is 1.
 HWY_INLINE FloatVec brief_exp2(FloatVec x) {
   const Floats d;
 #if HWY_TARGET <= HWY_AVX3
-  // x = n + k / 32 + r: two registers hold all 2^(k / 32), so little is left for r.
+  // x = n + k / 32 + r.
   constexpr int to_nearest_32nd = 5 << 4;
   const FloatVec r{_mm512_reduce_ps(x.raw, to_nearest_32nd)};
   // As an integer this ends in k. (It does not wait for r.)
-  const auto k = _mm512_castps_si512(hn::Add(x, hn::Set(d, ExpLog<float>::shift / 32)).raw);
-  const FloatVec root{
-      _mm512_permutex2var_ps(_mm512_load_ps(roots_of_2), k, _mm512_load_ps(roots_of_2 + 16))};
+  const auto root = root_of_2(hn::Add(x, hn::Set(d, ExpLog<float>::shift / 32)));
   const auto slope = hn::MulAdd(hn::Set(d, 0.2402285F), r, hn::Set(d, 0.69315734F));
   return scale(d, hn::MulAdd(hn::Mul(r, root), slope, root), hn::Sub(x, r));
 #else

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,7 +10,9 @@
 
 #include "loup/kernels/reduce.h"
 #include "tests/kernels/blocks.h"
+#include "tests/support/random.h"
 #include "tests/support/settings.h"
+#include "tests/support/ulp.h"
 
 namespace loup::test {
 namespace {
@@ -122,6 +126,60 @@ TYPED_TEST(RowOfExponentials, ShowsInfinitiesAndNaN) {
     const std::vector<std::uint8_t> mask(length, 1);
     for_each_target([&] { EXPECT_TRUE(std::isnan(this->result(x, mask))) << at; });
   }
+}
+
+/// exp(x) as sums are made of it: columns of which the largest element so far is 0 and the sum 0
+/// have it as their sum when x follows.
+template <class T>
+void expect_exponentials(const std::vector<T>& x) {
+  const auto count = std::ssize(x);
+  const auto& reducer = *kernels::find_reducer(kernels::ReduceOp::log_sum_exp, dtype_of<T>());
+  for_each_target([&] {
+    StateBuffer states(reducer, count);
+    auto* const largest = static_cast<double*>(states.data());
+    double* const sums = largest + count;
+    std::fill_n(largest, 2 * count, 0.0);
+    reducer.across(states.from(0), {x.data(), count, nullptr, 0, 0, 1, count});
+    double worst = 0;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double error =
+          ulp_error(static_cast<T>(sums[i]), std::exp(static_cast<long double>(x[i])));
+      if (error > worst) {
+        worst = error;
+        at = i;
+      }
+    }
+    EXPECT_LE(worst, 1.1) << "for " << x[at] << ", which gave " << sums[at];
+  });
+}
+
+TEST(Exponentials, OfFloatsAreExactFromTheLeastToTheLargestInSums) {
+  std::vector<float> x;
+  for (const float end : {-87.0F, 6.0F}) {
+    const auto last = std::bit_cast<std::uint32_t>(end);
+    const std::uint32_t sign = last & 0x80000000U;
+    for (std::uint32_t bits = sign; bits <= last; bits += 4099)
+      x.push_back(std::bit_cast<float>(bits));
+  }
+  expect_exponentials(x);
+}
+
+TEST(Exponentials, OfFloatsAreExactWhereSumsAreMadeOfThem) {
+  Random random;
+  std::vector<float> x(500'000);
+  for (float& each : x) each = static_cast<float>(random.fraction() * -20);
+  expect_exponentials(x);
+}
+
+TEST(Exponentials, OfDoublesAreExact) {
+  Random random;
+  std::vector<double> x;
+  while (x.size() < 100'000) {
+    x.push_back(random.fraction() * 714 - 708);
+    x.push_back(random.fraction() * -20);
+  }
+  expect_exponentials(x);
 }
 
 }  // namespace
