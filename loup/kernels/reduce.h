@@ -19,6 +19,7 @@ struct Block {
   // The number by which users know the first element, and how it grows; only what looks for the
   // position of an element reads them.
   std::int64_t index = 0, index_row = 0, index_col = 0;
+  bool is_far = false;  // it is part of so much that no cache holds it
 };
 
 enum class ReduceOp : std::uint8_t {

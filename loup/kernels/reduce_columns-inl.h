@@ -53,9 +53,6 @@ HWY_NOINLINE Tile<T, Mask> make_tile(const Block& b, Rows rows, std::int64_t fir
   return tile;
 }
 
-/// Blocks of fewer elements lie in a cache by themselves: what is behind them is something else.
-inline constexpr std::int64_t fewest_followed = 32 * 1024;
-
 /// The rows behind a block as if all of them counted: mostly another block's, to be fetched alone.
 template <class T, class Rows, class Mask = decltype(Rows().mask(0))>
 HWY_NOINLINE Tile<T, Mask> tile_behind(const Block& b, Rows rows) {
@@ -135,7 +132,8 @@ HWY_INLINE void prefetch_tile(const Tile<T, Mask>& tile, const Tile<T, Mask>& ne
 }
 
 /// All that the next tile will read, fetched to the second cache in the order in which it lies in
-/// memory, which eight rows side by side keep less busy. Without a mask hardware keeps up.
+/// memory, which eight rows side by side keep less busy. Without a mask hardware keeps up, and in a
+/// cache it would take longer.
 template <class T, class Mask>
 struct NextTile {
   const Tile<T, Mask>& tile;
@@ -168,14 +166,14 @@ struct NextTile {
 template <class Op, class D, class T, class Mask>
 HWY_INLINE std::int64_t across_whole_tile(D d, typename Op::Partial* state, std::int64_t n,
                                           const Tile<T, Mask>& tile, const Tile<T, Mask>& next,
-                                          std::int64_t cols) {
+                                          std::int64_t cols, bool is_far) {
   constexpr std::int64_t N = lanes<D>;
   constexpr std::int64_t step = fetched_bytes<Mask> / static_cast<std::int64_t>(sizeof(T));
   NextTile<T, Mask> behind{next, cols};
   std::int64_t c = 0;
   while (c + N <= cols) {
     prefetch_tile(tile, next, c, cols);
-    behind.fetch();
+    if (is_far) behind.fetch();
     const std::int64_t end = std::min(c + step, cols - N + 1);
     do {
       Op::template tile<group_rows>(d, state + c, n, tile, c);
@@ -187,7 +185,7 @@ HWY_INLINE std::int64_t across_whole_tile(D d, typename Op::Partial* state, std:
 
 template <class Op, class T, class Mask>
 HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile,
-                              const Tile<T, Mask>& next, std::int64_t cols) {
+                              const Tile<T, Mask>& next, std::int64_t cols, bool is_far) {
   using D = hn::ScalableTag<typename Op::Lane>;
   const D d;
   if (tile.rows == 0) return;
@@ -195,7 +193,7 @@ HWY_NOINLINE void across_tile(const States& states, const Tile<T, Mask>& tile,
   std::int64_t c = 0;
   if (tile.rows == group_rows) {
     const auto& fetched = next.rows == group_rows ? next : tile;
-    c = across_whole_tile<Op>(d, state, states.count, tile, fetched, cols);
+    c = across_whole_tile<Op>(d, state, states.count, tile, fetched, cols, is_far);
   } else {
     for (; c + lanes<D> <= cols; c += lanes<D>) {
       tile_of_rows<Op>(d, state + c, states.count, tile, c);
@@ -212,9 +210,9 @@ HWY_INLINE void across_rows(const States& states, const Block& b, Rows rows) {
   auto tile = make_tile<T>(b, rows, 0);
   for (std::int64_t first = 0; first < b.rows; first += group_rows) {
     const std::int64_t end = first + group_rows;
-    const bool ends = end >= b.rows && b.rows * b.cols >= fewest_followed;
-    const auto next = ends ? tile_behind<T>(b, rows) : make_tile<T>(b, rows, end);
-    across_tile<Op>(states, tile, next, b.cols);
+    const bool is_followed = end >= b.rows && b.is_far;
+    const auto next = is_followed ? tile_behind<T>(b, rows) : make_tile<T>(b, rows, end);
+    across_tile<Op>(states, tile, next, b.cols, b.is_far);
     counted += tile.rows;
     tile = next;
   }

@@ -34,6 +34,9 @@ constexpr std::int64_t packed_elements = 4 * 1024;
 constexpr std::int64_t weighted_elements = 2 * 1024;
 constexpr std::int64_t multiplied_row = 32;
 
+/// Operands of more bytes come from memory, whatever was read before.
+constexpr std::int64_t cached_bytes = std::int64_t{16} * 1024 * 1024;
+
 /// Where an operand starts. Its strides are in the plan.
 struct Elements {
   std::byte* data;
@@ -104,6 +107,7 @@ class ReduceRun {
   }
 
   void operator()(std::int64_t bytes) {
+    is_far_ = bytes > cached_bytes;
     if (plan_.parts == 1) {
       parallel_for(plan_.tiles, bytes, [this](std::int64_t tile) {
         const BlockRange range = tile_range(plan_, tile);
@@ -181,7 +185,8 @@ class ReduceRun {
     const auto& row = plan_.rows.step;
     const auto& col = plan_.cols.step;
     return {x_at(at), row[operand_x], mask_at(at),       row[operand_mask],  col[operand_mask],
-            rows,     cols,           at[operand_index], row[operand_index], col[operand_index]};
+            rows,     cols,           at[operand_index], row[operand_index], col[operand_index],
+            is_far_};
   }
   const std::byte* x_at(const PlanOffsets& offsets) const {
     return x_.data + offsets[operand_x] * item_bytes(x_.dtype);
@@ -281,6 +286,7 @@ class ReduceRun {
   Elements x_, mask_, first_, second_, weight_;
   DType cast_;   // what elements are converted to first
   bool clamps_;  // the result of nothing is that of the narrower dtype
+  bool is_far_ = false;
 };
 
 void ReduceRun::reduce_packed(const BlockRange& range, const States& states) const {
@@ -329,6 +335,7 @@ void ReduceRun::reduce_packed(const BlockRange& range, const States& states) con
         if (raises_) raise(reinterpret_cast<double*>(packed.data()), rows * cols, parameter_);
         block.x = packed.data();
         block.x_row = cols;
+        block.is_far = false;
       }
       if (packs_mask_) {
         kernels::copy_plane({bytes.data(), DType::boolean, cols, 1},
