@@ -84,8 +84,9 @@ class ReduceRun {
   /// Writes to `first` the kernel's first result, to `second` the other; either may be null. Under
   /// weights that other is the same reduction of the weights.
   ReduceRun(const ReducePlan& plan, const ReduceTask& task, const Tensor* first,
-            const Tensor* second)
+            const Tensor* second, std::int64_t bytes)
       : plan_(plan),
+        bytes_(bytes),
         raises_(raises(task)),
         computed_(raises_ ? DType::f64 : storage_type(compute_type(task.cast))),
         packs_x_(raises_ || task.weight != nullptr || !reads_in_place(plan, task)),
@@ -106,10 +107,9 @@ class ReduceRun {
                                       (mask_col != 0 && mask_col != 1 && plan.cols.size > 1));
   }
 
-  void operator()(std::int64_t bytes) {
-    is_far_ = bytes > cached_bytes;
+  void operator()() {
     if (plan_.parts == 1) {
-      parallel_for(plan_.tiles, bytes, [this](std::int64_t tile) {
+      parallel_for(plan_.tiles, bytes_, [this](std::int64_t tile) {
         const BlockRange range = tile_range(plan_, tile);
         const Scratch states(state_bytes(range));
         reduce_part(range, 0, states.data());
@@ -123,7 +123,7 @@ class ReduceRun {
     const auto states_of = [&](std::int64_t tile, std::int64_t part) {
       return all.data() + stride * static_cast<std::size_t>(tile * plan_.parts + part);
     };
-    parallel_for(plan_.tiles * plan_.parts, bytes, [&](std::int64_t task) {
+    parallel_for(plan_.tiles * plan_.parts, bytes_, [&](std::int64_t task) {
       const std::int64_t tile = task / plan_.parts;
       const std::int64_t part = task % plan_.parts;
       reduce_part(tile_range(plan_, tile), part, states_of(tile, part));
@@ -184,9 +184,17 @@ class ReduceRun {
   Block block_at(const PlanOffsets& at, std::int64_t rows, std::int64_t cols) const {
     const auto& row = plan_.rows.step;
     const auto& col = plan_.cols.step;
-    return {x_at(at), row[operand_x], mask_at(at),       row[operand_mask],  col[operand_mask],
-            rows,     cols,           at[operand_index], row[operand_index], col[operand_index],
-            is_far_};
+    return {x_at(at),
+            row[operand_x],
+            mask_at(at),
+            row[operand_mask],
+            col[operand_mask],
+            rows,
+            cols,
+            at[operand_index],
+            row[operand_index],
+            col[operand_index],
+            bytes_ > cached_bytes};
   }
   const std::byte* x_at(const PlanOffsets& offsets) const {
     return x_.data + offsets[operand_x] * item_bytes(x_.dtype);
@@ -202,7 +210,7 @@ class ReduceRun {
   template <class StatesOf>
   void merge_parts(const StatesOf& states_of, std::int64_t bytes) const {
     for (std::int64_t apart = 1; apart < plan_.parts; apart *= 2) {
-      const std::int64_t pairs = (plan_.parts - apart + 2 * apart - 1) / (2 * apart);
+      const std::int64_t pairs = (plan_.parts + apart - 1) / (2 * apart);
       const std::int64_t merges = plan_.tiles * pairs;
       parallel_for(merges, 2 * merges * bytes, [&](std::int64_t task) {
         const std::int64_t tile = task / pairs;
@@ -278,15 +286,15 @@ class ReduceRun {
   }
 
   const ReducePlan& plan_;
-  bool raises_;     // elements are replaced by powers of theirs
-  DType computed_;  // what they are reduced as
+  std::int64_t bytes_;  // of all operands
+  bool raises_;         // elements are replaced by powers of theirs
+  DType computed_;      // what they are reduced as
   bool packs_x_, packs_mask_;
   const Reducer& reducer_;
   double parameter_;
   Elements x_, mask_, first_, second_, weight_;
   DType cast_;   // what elements are converted to first
   bool clamps_;  // the result of nothing is that of the narrower dtype
-  bool is_far_ = false;
 };
 
 void ReduceRun::reduce_packed(const BlockRange& range, const States& states) const {
@@ -372,7 +380,7 @@ void write_identity(const kernels::Reducer& reducer, DType cast, const Tensor& o
 
 void run_reduction(const ReducePlan& plan, const ReduceTask& task, const Tensor* first,
                    const Tensor* second, std::int64_t bytes) {
-  ReduceRun(plan, task, first, second)(bytes);
+  ReduceRun(plan, task, first, second, bytes)();
 }
 
 bool reduce_row(const ReduceTask& task, const Tensor& out, bool is_second) {
